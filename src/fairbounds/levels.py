@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
@@ -15,7 +16,7 @@ from fairbounds.errors import TableError
 
 __all__ = ["Level", "decode", "encode", "factorise", "interval_labels", "number", "show"]
 
-Level: TypeAlias = str | int | float | bool | datetime.date | decimal.Decimal | None
+Level: TypeAlias = str | int | float | bool | dt.date | decimal.Decimal | None
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
@@ -71,7 +72,7 @@ def number(name: str, level: Level) -> float | None:
     if level is None:
         return None
     try:
-        value = float(level)
+        value = float(level)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise TableError(f"{name!r} cannot be binned: its level {level!r} is not a number") from None
     if math.isnan(value):
@@ -81,17 +82,17 @@ def number(name: str, level: Level) -> float | None:
 
 def interval_labels(name: str, edges: Sequence[float]) -> list[str]:
     """Write intervals closed on the left: ``<25``, ``25 to <60``, ``>=60``."""
-    if not edges or any(later <= earlier for earlier, later in zip(edges, edges[1:], strict=False)):
+    if not edges or any(later <= earlier for earlier, later in itertools.pairwise(edges)):
         raise TableError(f"bins of {name!r} need increasing edges, not {list(edges)}")
-    inner = [f"{low:g} to <{high:g}" for low, high in zip(edges, edges[1:], strict=False)]
+    inner = [f"{low:g} to <{high:g}" for low, high in itertools.pairwise(edges)]
     return [f"<{edges[0]:g}", *inner, f">={edges[-1]:g}"]
 
 
 def encode(level: Level) -> Any:
     """Turn a level into JSON-ready data; JSON has no dates or decimals, so those carry a tag."""
-    if isinstance(level, datetime.datetime):
+    if isinstance(level, dt.datetime):
         return {"datetime": level.isoformat()}
-    if isinstance(level, datetime.date):
+    if isinstance(level, dt.date):
         return {"date": level.isoformat()}
     if isinstance(level, decimal.Decimal):
         return {"decimal": str(level)}
@@ -103,7 +104,7 @@ def decode(data: Any) -> Level:
     if not isinstance(data, dict):
         return data  # type: ignore[no-any-return]
     if "datetime" in data:
-        return datetime.datetime.fromisoformat(data["datetime"])
+        return dt.datetime.fromisoformat(data["datetime"])
     if "date" in data:
-        return datetime.date.fromisoformat(data["date"])
+        return dt.date.fromisoformat(data["date"])
     return decimal.Decimal(data["decimal"])

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fairbounds.errors import TableError, listed, nearest
 from fairbounds.levels import Level, decode, encode, factorise, interval_labels, number, show
 
-__all__ = ["Missing", "Origin", "Table", "Variable"]
+__all__ = ["Missing", "Origin", "Table", "Variable", "distinct_rows"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -131,7 +131,7 @@ def _read_only(array: npt.ArrayLike, dtype: type) -> Any:
     return copied
 
 
-def _group(codes: IntArray, sizes: Sequence[int]) -> tuple[IntArray, IntArray]:
+def distinct_rows(codes: IntArray, sizes: Sequence[int]) -> tuple[IntArray, IntArray]:
     """Return the distinct rows of `codes` in lexicographic order, and each row's position among them."""
     if math.prod(max(size, 1) for size in sizes) < _MAX_KEY:
         key = np.zeros(len(codes), dtype=np.int64)
@@ -207,7 +207,7 @@ class Table:
             column = self.codes[:, axis]
             if column.min() < 0 or column.max() >= len(variable):
                 raise TableError(f"{variable.name!r} has a code outside its {len(variable)} levels")
-        if len(_group(self.codes, self.sizes)[0]) < len(self.codes):
+        if len(distinct_rows(self.codes, self.sizes)[0]) < len(self.codes):
             raise TableError("a cell is listed twice; build the table with Table.from_columns, which adds them up")
 
     @classmethod
@@ -254,7 +254,7 @@ class Table:
     def _aggregated(
         cls, variables: tuple[Variable, ...], codes: IntArray, weights: FloatArray, origin: Origin | None
     ) -> Table:
-        cells, inverse = _group(codes, [len(variable) for variable in variables])
+        cells, inverse = distinct_rows(codes, [len(variable) for variable in variables])
         total = np.bincount(inverse, weights=weights, minlength=len(cells)).astype(np.float64)
         occupied = total > 0
         return cls(variables, cells[occupied], total[occupied], origin)
@@ -326,7 +326,7 @@ class Table:
     def grouped(self, names: Sequence[str]) -> tuple[IntArray, IntArray]:
         """Return the distinct combinations of some variables (as codes) and each cell's position among them."""
         axes = [self.axis(name) for name in names]
-        return _group(self.codes[:, axes], [self.sizes[axis] for axis in axes])
+        return distinct_rows(self.codes[:, axes], [self.sizes[axis] for axis in axes])
 
     # -- the six operations ----------------------------------------------------------------------------------------
 

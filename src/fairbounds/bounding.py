@@ -1,0 +1,220 @@
+"""Bounds of a metric: closed form, search or separate ends, as the metric's structure allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from fairbounds.attaining import attaining_joint, pair_program
+from fairbounds.errors import ProblemError
+from fairbounds.extremes import Extremes, extremes, levels
+from fairbounds.kernels.strata import INTERNAL_ONLY
+from fairbounds.levels import Level
+from fairbounds.metrics import Metric, get, quotient
+from fairbounds.problem import Problem
+from fairbounds.results import Bounds, Defined, End, label_of
+from fairbounds.tables import Table
+
+__all__ = ["bound", "bound_all"]
+
+Ends: TypeAlias = tuple[float | None, float | None]
+
+_MOST_SEARCHED_ATOMS = 20_000
+
+
+def bound(
+    problem: Problem,
+    metric: str | Metric,
+    *,
+    group: Level = None,
+    reference: Level = None,
+    search: bool = True,
+) -> Bounds:
+    """Return the least and greatest value of a metric over every joint that fits both tables.
+
+    Parameters
+    ----------
+    problem : Problem
+    metric : str or Metric
+    group : optional
+        Needed for metrics of one group; with two groups, by default the one that is not the reference.
+    reference : optional
+        By default the problem's.
+    search : bool
+        Whether to search where a pair of groups is not extreme together (conditional rates of scores); otherwise the
+        separate ends are returned, which are valid but may be loose.
+
+    Returns
+    -------
+    Bounds
+
+    Examples
+    --------
+    >>> from fairbounds import Problem, Table
+    >>> internal = Table.from_columns({"job": ["a", "a", "b", "b"], "ok": [1, 0, 1, 1]})
+    >>> external = Table.from_columns({"job": ["a", "a", "b", "b"], "sex": ["F", "M", "F", "F"]})
+    >>> problem = Problem.from_tables(internal, external, protected="sex", decision="ok")
+    >>> ends = bound(problem, "selection_rate", group="M")
+    >>> ends.lower, ends.upper
+    (0.0, 1.0)
+    """
+    chosen = get(metric)
+    base = problem.reference if reference is None else problem.group_position(reference)
+    if chosen.all_groups:
+        return _compare_all(problem, chosen)
+    position = _settle_group(problem, group, base)
+    if chosen.form == "rate":
+        return _one_rate(problem, chosen, position)
+    if chosen.form == "impact_ratio":
+        return _against_best(problem, chosen, position)
+    if position == base:
+        raise ProblemError(f"group and reference are both {problem.groups[base]!r}; compare two different groups")
+    return _pair(problem, chosen, position, base, search)
+
+
+def bound_all(
+    problem: Problem, metric: str | Metric, *, reference: Level = None, search: bool = True
+) -> tuple[Bounds, ...]:
+    """Return the bounds of a metric for every group it is about: all, all but the reference, or none in particular."""
+    chosen = get(metric)
+    if chosen.all_groups:
+        return (bound(problem, chosen),)
+    base = problem.reference if reference is None else problem.group_position(reference)
+    others = [at for at in range(len(problem.groups)) if at != base or not chosen.pairwise]
+    return tuple(
+        bound(problem, chosen, group=problem.groups[at], reference=problem.groups[base], search=search) for at in others
+    )
+
+
+def _settle_group(problem: Problem, group: Level, base: int) -> int:
+    if group is not None or None in problem.groups:
+        return problem.group_position(group)
+    if len(problem.groups) == 2:
+        return 1 - base
+    raise ProblemError(f"there are {len(problem.groups)} groups; name the one the metric is about with group=")
+
+
+def _one_rate(problem: Problem, metric: Metric, at: int) -> Bounds:
+    ends = extremes(problem, metric.rate)
+    low, high = (None if math.isnan(end[at]) else float(end[at]) for end in (ends.low, ends.high))
+    return Bounds(
+        metric.name,
+        label_of(problem.groups[at]),
+        None,
+        low,
+        high,
+        defined=ends.defined[at],
+        rebuild=_rebuilding(problem, metric, at, None),
+    )
+
+
+def _rebuilding(problem: Problem, metric: Metric, at: int | None, base: int | None) -> Callable[[End], Table]:
+    return lambda end: attaining_joint(problem, metric, end, at, base)
+
+
+def _pair(problem: Problem, metric: Metric, at: int, base: int, search: bool) -> Bounds:
+    ends = extremes(problem, metric.rate)
+    lower, upper = _separate_ends(metric, ends, at, base)
+    defined: Defined = "always"
+    if lower is None or upper is None:
+        defined, lower, upper = "never", None, None
+    elif "sometimes" in (ends.defined[at], ends.defined[base]) or (metric.is_ratio and ends.low[base] == 0):
+        defined = "sometimes"
+    method, sharp = "closed form", True
+    if not ends.together and lower is not None and upper is not None:
+        method, sharp = "separate ends", False
+        if search and len(ends.counted) <= _MOST_SEARCHED_ATOMS:
+            lower, upper = _searched(problem, metric, ends, at, base)
+            method, sharp = "search", True
+    return Bounds(
+        metric.name,
+        label_of(problem.groups[at]),
+        label_of(problem.groups[base]),
+        lower,
+        upper,
+        method,
+        sharp,
+        defined,
+        rebuild=_rebuilding(problem, metric, at, base) if sharp else None,
+    )
+
+
+def _separate_ends(metric: Metric, ends: Extremes, at: int, base: int) -> Ends:
+    """Combine one group's least with the other's greatest; a ratio is never negative, so 0/0 leaves only 0 or x/0."""
+    low_a, high_a, low_b, high_b = (float(end[group]) for group in (at, base) for end in (ends.low, ends.high))
+    if any(map(math.isnan, (low_a, low_b))):
+        return None, None
+    if not metric.is_ratio:
+        return low_a - high_b, high_a - low_b
+    if high_b == 0:
+        return (None, None) if high_a == 0 else (math.inf, math.inf)
+    upper = quotient(high_a, low_b)
+    return low_a / high_b, 0.0 if upper is None else upper
+
+
+def _searched(problem: Problem, metric: Metric, ends: Extremes, at: int, base: int) -> tuple[float, float]:
+    upper = pair_program(problem, metric, ends, at, base).certified
+    mirrored = pair_program(problem, metric, ends, base, at).certified
+    if metric.is_ratio:
+        return (1.0 / mirrored if mirrored > 0 else math.inf), upper
+    return -mirrored, upper
+
+
+def _against_best(problem: Problem, metric: Metric, at: int) -> Bounds:
+    """Impact ratio (DESIGN 3.3): greatest is HI(g)/(p(g)·M*), least the smallest of the pairwise ones."""
+    ends, level = extremes(problem, metric.rate), levels(problem)
+    others = np.arange(len(problem.groups)) != at
+    most = float(ends.high[others].max())
+    if level.smallest_largest == 0:
+        lower, upper = None, None
+    else:
+        lower = 1.0 if most == 0 else min(1.0, float(ends.low[at]) / most)
+        upper = min(1.0, float(ends.high[at]) / level.smallest_largest)
+    return _all_groups_bounds(problem, metric, at, lower, upper)
+
+
+def _compare_all(problem: Problem, metric: Metric) -> Bounds:
+    """Gap and ratio of the extreme groups (DESIGN 3.3)."""
+    ends, level = extremes(problem, metric.rate), levels(problem)
+    lower: float | None
+    upper: float | None
+    if metric.form == "parity_gap":
+        gap = level.smallest_largest - level.largest_smallest
+        lower = gap if gap > 1e-12 else 0.0
+        upper = max(_pairs(ends, lambda least, most: most - least))
+    elif level.smallest_largest == 0:
+        lower, upper = None, None
+    else:
+        ratio = level.largest_smallest / level.smallest_largest
+        lower = min(_pairs(ends, lambda least, most: least / most if most > 0 else 1.0))
+        upper = ratio if ratio < 1 - 1e-12 else 1.0
+    return _all_groups_bounds(problem, metric, None, lower, upper)
+
+
+def _pairs(ends: Extremes, combine: Callable[[float, float], float]) -> list[float]:
+    """Combine the least rate of each group with the greatest rate among the others."""
+    out = []
+    for at in range(len(ends.low)):
+        others = np.delete(ends.high, at)
+        out.append(combine(float(ends.low[at]), float(others.max())))
+    return out
+
+
+def _all_groups_bounds(
+    problem: Problem, metric: Metric, at: int | None, lower: float | None, upper: float | None
+) -> Bounds:
+    sharp = levels(problem).sharp and not (problem.strata.side == INTERNAL_ONLY).any()
+    return Bounds(
+        metric.name,
+        None if at is None else label_of(problem.groups[at]),
+        None,
+        lower,
+        upper,
+        "closed form" if sharp else "separate ends",
+        sharp,
+        "never" if lower is None else "always",
+        rebuild=_rebuilding(problem, metric, at, None) if sharp else None,
+    )

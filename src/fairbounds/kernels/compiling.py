@@ -1,0 +1,25 @@
+"""How kernels are compiled: once per machine where a cache can be written, once per process elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+from numba import njit
+
+__all__ = ["compiled"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def compiled(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function of arrays with numba.
+
+    Fast-math is on for all but infinities: sums may be reordered, which lets inner loops use vector instructions.
+    """
+    options: dict[str, Any] = {"fastmath": {"nnan", "nsz", "contract", "reassoc", "arcp"}, "error_model": "numpy"}
+    try:
+        return cast("Callable[P, R]", njit(cache=True, **options)(function))
+    except RuntimeError:  # numba finds no place to write its cache, e.g. a read-only container
+        return cast("Callable[P, R]", njit(**options)(function))

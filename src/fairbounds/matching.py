@@ -1,0 +1,152 @@
+"""Do the two tables spell the levels of a common variable alike? The commonest real failure is that they do not."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from fairbounds.errors import ProblemError
+from fairbounds.levels import Level, show
+from fairbounds.tables import Table
+
+__all__ = ["Unmatched", "match_levels"]
+
+Unmatched: TypeAlias = Literal["warn", "error"]
+
+_TOKEN = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[^\W\d_]+|[<>=≤≥+%])")
+_SHOWN = 4
+
+
+def match_levels(
+    internal: Table, external: Table, common: Sequence[str], unmatched: Unmatched = "warn"
+) -> tuple[Table, Table, tuple[str, ...]]:
+    """Give both tables the same levels of the common variables, or say why that cannot be done safely.
+
+    Parameters
+    ----------
+    internal, external : Table
+    common : sequence of str
+    unmatched : {"warn", "error"}
+        Whether a level that one table lacks is an error; spelling twins always are.
+
+    Returns
+    -------
+    internal, external : Table
+        With equal levels of the common variables.
+    notes : tuple of str
+        What was matched other than by equality.
+    """
+    notes: list[str] = []
+    for name in common:
+        for table, role in ((internal, "internal"), (external, "external")):
+            _refuse_look_alikes(table, name, role)
+        internal, external, note = _as_text_where_one_side_is(internal, external, name)
+        notes += note
+        _refuse_twins(internal, external, name)
+        if unmatched == "error":
+            _refuse_unmatched(internal, external, name)
+    internal, external = internal.align(external, common)
+    return internal, external, tuple(notes)
+
+
+def _refuse_look_alikes(table: Table, name: str, role: str) -> None:
+    printed: dict[str, Level] = {}
+    for level in table[name].levels:
+        other = printed.setdefault(show(level), level)
+        if other != level or type(other) is not type(level):
+            raise ProblemError(
+                f"{name!r} in the {role} table mixes types: {show(level)} is there both as {type(other).__name__} and "
+                f"as {type(level).__name__}; store the column with one type"
+            )
+
+
+def _as_text_where_one_side_is(internal: Table, external: Table, name: str) -> tuple[Table, Table, list[str]]:
+    """Match the text of a CSV, which has no types, to the other table's numbers as they print."""
+    texts = [all(isinstance(level, str) for level in t[name].levels if level is not None) for t in (internal, external)]
+    if texts[0] == texts[1]:
+        return internal, external, []
+    table = external if texts[0] else internal
+    mapping: dict[Level, Level] = {
+        level: show(level) for level in table[name].levels if level is not None and not isinstance(level, str)
+    }
+    if not set(mapping.values()) & set((internal if texts[0] else external)[name].levels):
+        return internal, external, []
+    side = "external" if texts[0] else "internal"
+    note = f"{name!r} holds text in one table and {side} values of another type; they were matched as they print"
+    if texts[0]:
+        return internal, external.recode(name, mapping), [note]
+    return internal.recode(name, mapping), external, [note]
+
+
+def _fold(level: Level) -> str:
+    """Spell a level without case, spacing and punctuation; numbers keep their value, signs such as < their meaning."""
+    text = unicodedata.normalize("NFKC", show(level)).casefold().strip()
+    minus = "-" if re.match(r"[-−]\d", text) else ""
+    parts = [
+        f" {float(match['number'].replace(',', '')):g} " if _is_number(match["number"]) else match[0]
+        for match in _TOKEN.finditer(text)
+    ]
+    return minus + "".join(parts)
+
+
+def _is_number(text: str | None) -> bool:
+    return text is not None and re.fullmatch(r"\d+(,\d{3})*(\.\d+)?", text) is not None
+
+
+def _masses(table: Table, name: str) -> dict[Level, float]:
+    total = np.bincount(table.column(name), weights=table.weights, minlength=len(table[name])) / table.total
+    return {level: float(mass) for level, mass in zip(table[name].levels, total, strict=True) if mass > 0}
+
+
+def _refuse_twins(internal: Table, external: Table, name: str) -> None:
+    left, right = _masses(internal, name), _masses(external, name)
+    only_left, only_right = [lv for lv in left if lv not in right], [lv for lv in right if lv not in left]
+    if only_left and len(only_left) == len(left):
+        raise ProblemError(
+            f"{name!r} shares no level between the two tables: internal has {_with_mass(only_left, left)}, external "
+            f"has {_with_mass(only_right, right)}{_closest(only_left, only_right)}; {_way_out(name)}"
+        )
+    folded_left, folded_right = {_fold(level) for level in left}, {_fold(level) for level in right}
+    twins_left = [level for level in only_left if _fold(level) and _fold(level) in folded_right]
+    twins_right = [level for level in only_right if _fold(level) and _fold(level) in folded_left]
+    if twins_left or twins_right:
+        folds = {_fold(level) for level in (*twins_left, *twins_right)}
+        raise ProblemError(
+            f"{name!r} has different levels in the two tables that differ only in spelling: internal "
+            f"{_with_mass([lv for lv in left if _fold(lv) in folds], left)}, external "
+            f"{_with_mass([lv for lv in right if _fold(lv) in folds], right)}; {_way_out(name)}"
+        )
+
+
+def _refuse_unmatched(internal: Table, external: Table, name: str) -> None:
+    left, right = _masses(internal, name), _masses(external, name)
+    only_left, only_right = [lv for lv in left if lv not in right], [lv for lv in right if lv not in left]
+    if only_left or only_right:
+        raise ProblemError(
+            f"{name!r} has levels in one table only: only internal {_with_mass(only_left, left)}, only external "
+            f"{_with_mass(only_right, right)}; {_way_out(name)}, or allow them with --unmatched warn"
+        )
+
+
+def _with_mass(levels: list[Level], masses: dict[Level, float]) -> str:
+    shown = [f"{level!r} ({masses[level]:.1%})" for level in sorted(levels, key=lambda lv: -masses[lv])]
+    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return f"[{', '.join(shown[:_SHOWN])}{more}]"
+
+
+def _closest(left: list[Level], right: list[Level]) -> str:
+    options = {show(level): level for level in right}
+    for level in left:
+        close = difflib.get_close_matches(show(level), options, n=1)
+        if close:
+            return f" (nearest spelling: {level!r} and {options[close[0]]!r})"
+    return ""
+
+
+def _way_out(name: str) -> str:
+    return f"map them with --recode {name}=map.csv or recode={{{name!r}: {{old: new}}}}"

@@ -1,0 +1,269 @@
+"""Two tables, an outcome and a population make a problem: what is known inside each stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from fairbounds.errors import ProblemError, listed, nearest
+from fairbounds.kernels.strata import EXTERNAL_ONLY, INTERNAL_ONLY, StrataArrays
+from fairbounds.levels import Level, show
+from fairbounds.matching import Unmatched, match_levels
+from fairbounds.mismatch import measure, sample_size
+from fairbounds.outcomes import Outcome
+from fairbounds.results import Mismatch, StrataSummary
+from fairbounds.stratification import Stratification
+from fairbounds.tables import PRODUCT_SIGN, Table
+
+__all__ = ["Population", "Problem"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+Population: TypeAlias = Literal["external", "internal"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What two tables say about an outcome and a protected variable; build it with `from_tables`.
+
+    Attributes
+    ----------
+    internal : Table
+        Over the common variables and the outcome.
+    external : Table
+        Over the common variables and the protected one, with the internal table's levels.
+    common : tuple of str
+    protected : str
+    outcome : Outcome
+    population : {"external", "internal"}
+        Whose joint is audited.
+    groups : tuple
+        Levels of the protected variable with mass.
+    reference : int
+        Position of the reference group.
+    strata : StrataArrays
+        What the kernels read.
+    stratum_codes : array of int, shape (C, common variables)
+    score : array, shape (A,)
+        P(favourable decision) of each outcome atom.
+    label : array of 0 and 1, shape (A,), or None
+    atom_codes : array of int, shape (A, outcome columns)
+    mismatch : Mismatch
+    summary : StrataSummary
+    notes : tuple of str
+        Levels that were matched other than by equality.
+
+    Examples
+    --------
+    >>> internal = Table.from_columns({"job": ["a", "a", "b"], "approved": ["yes", "no", "yes"]})
+    >>> external = Table.from_columns({"job": ["a", "b", "b"], "sex": ["F", "F", "M"]})
+    >>> problem = Problem.from_tables(internal, external, protected="sex", decision="approved")
+    >>> problem.groups, problem.strata.mass.round(3).tolist()
+    (('F', 'M'), [0.333, 0.667])
+    """
+
+    internal: Table
+    external: Table
+    common: tuple[str, ...]
+    protected: str
+    outcome: Outcome
+    population: Population
+    groups: tuple[Level, ...]
+    reference: int
+    strata: StrataArrays
+    stratum_codes: IntArray
+    score: FloatArray
+    label: FloatArray | None
+    atom_codes: IntArray
+    mismatch: Mismatch
+    summary: StrataSummary
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_tables(
+        cls,
+        internal: Table,
+        external: Table,
+        *,
+        protected: str | Sequence[str],
+        decision: str | None = None,
+        favourable: Level = None,
+        label: str | None = None,
+        positive: Level = None,
+        score: str | None = None,
+        common: Sequence[str] | None = None,
+        reference: Level = None,
+        population: Population = "external",
+        unmatched: Unmatched = "warn",
+    ) -> Problem:
+        """Combine two tables.
+
+        Parameters
+        ----------
+        internal, external : Table
+        protected : str or sequence of str
+            Protected variables of the external table; several are combined into one.
+        decision, score : str
+            Column of the internal table; exactly one of the two.
+        favourable : optional
+            Level of the decision that people want.
+        label : str, optional
+            True outcome in the internal table.
+        positive : optional
+            Favourable level of the label.
+        common : sequence of str, optional
+            By default the variables that both tables have.
+        reference : optional
+            Group that others are compared with; by default the largest.
+        population : {"external", "internal"}
+        unmatched : {"warn", "error"}
+            What to do about levels and strata that one table lacks.
+        """
+        if population not in get_args(Population):
+            raise ProblemError(f"population is 'external' or 'internal', not {population!r}")
+        outcome = Outcome.settle(
+            internal, decision=decision, favourable=favourable, label=label, positive=positive, score=score
+        )
+        external, group_name = _combine_protected(internal, external, protected)
+        names = _settle_common(internal, external, common, outcome, group_name)
+        internal, external, notes = match_levels(
+            internal.marginal([*names, *outcome.columns]), external.marginal([*names, group_name]), names, unmatched
+        )
+        strata = Stratification(internal, external, names)
+        if unmatched == "error":
+            strata.refuse_one_sided()
+        problem = _assemble(internal, external, names, group_name, outcome, population, notes, strata)
+        if reference is None:
+            return problem
+        return replace(problem, reference=problem.group_position(reference))
+
+    @property
+    def group_mass(self) -> FloatArray:
+        """Mass of each group in the audited population, strata of unknown shares aside, shape (G,)."""
+        return self.strata.certain_group_mass
+
+    @cached_property
+    def loose_mass(self) -> float:
+        """Mass of the strata whose shares are unknown."""
+        return float(self.strata.mass[self.strata.side == INTERNAL_ONLY].sum())
+
+    def group_position(self, group: Level) -> int:
+        """Return the position of a group, or raise a `ProblemError` that names the nearest one."""
+        for position, level in enumerate(self.groups):
+            if level == group or show(level) == show(group):
+                return position
+        raise ProblemError(
+            f"{self.protected!r} has no group {group!r}{nearest(group, [show(g) for g in self.groups])}; "
+            f"its groups are {listed(show(level) for level in self.groups)}"
+        )
+
+
+def _combine_protected(internal: Table, external: Table, protected: str | Sequence[str]) -> tuple[Table, str]:
+    names = [protected] if isinstance(protected, str) else list(protected)
+    if not names:
+        raise ProblemError("name at least one protected variable")
+    for name in names:
+        external.axis(name)
+        if name in internal.names:
+            raise ProblemError(
+                f"{name!r} is protected, yet the internal table has it too; leave it out of the internal table, or "
+                "compute the metric there directly"
+            )
+    into = PRODUCT_SIGN.join(names)
+    return external.product(names, into), into
+
+
+def _settle_common(
+    internal: Table, external: Table, common: Sequence[str] | None, outcome: Outcome, protected: str
+) -> tuple[str, ...]:
+    roles = {*outcome.columns, protected}
+    if common is None:
+        names = [name for name in internal.names if name in external.names and name not in roles]
+    else:
+        names = list(dict.fromkeys(common))
+    for name in names:
+        internal.axis(name)
+        external.axis(name)
+        if name in roles:
+            raise ProblemError(f"{name!r} cannot be a common variable: it is the outcome or the protected variable")
+    if not names:
+        raise ProblemError(
+            f"the two tables have no common variable: internal has {listed(internal.names)}, external has "
+            f"{listed(external.names)}; rename a column so that they share one"
+        )
+    return tuple(names)
+
+
+def _assemble(
+    internal: Table,
+    external: Table,
+    names: tuple[str, ...],
+    protected: str,
+    outcome: Outcome,
+    population: Population,
+    notes: tuple[str, ...],
+    strata: Stratification,
+) -> Problem:
+    """Keep the strata with mass in the audited population, and what each table says inside them."""
+    mass = strata.external_mass if population == "external" else strata.internal_mass
+    kept = np.flatnonzero(mass > 0)
+    shares, present = _shares(strata, external, protected, kept)
+    if len(present) < 2:
+        raise ProblemError(
+            f"{protected!r} needs at least two groups to compare; only "
+            f"{listed(show(external[protected].levels[code]) for code in present)} has mass in the audited population"
+        )
+    atoms = internal.marginal([*names, *outcome.columns])
+    stratum = strata.locate(atoms)
+    inside = mass[stratum] > 0
+    score, label = outcome.atoms(atoms)
+    arrays = StrataArrays(
+        mass=mass[kept],
+        shares=shares,
+        side=strata.side[kept],
+        offsets=np.concatenate([[0], np.cumsum(np.bincount(stratum[inside], minlength=len(mass))[kept])]),
+        weight=(atoms.weights / atoms.total / strata.internal_mass[stratum])[inside],
+    )
+    return Problem(
+        internal=internal,
+        external=external,
+        common=names,
+        protected=protected,
+        outcome=outcome,
+        population=population,
+        groups=tuple(external[protected].levels[code] for code in present),
+        reference=int(np.argmax(arrays.certain_group_mass)),
+        strata=arrays,
+        stratum_codes=strata.codes[kept],
+        score=score[inside],
+        label=None if label is None else label[inside],
+        atom_codes=atoms.codes[inside][:, len(names) :],
+        mismatch=_mismatch(strata, internal, external),
+        summary=StrataSummary(
+            n=len(kept),
+            internal_only_mass=float(strata.internal_mass[strata.side == INTERNAL_ONLY].sum()),
+            external_only_mass=float(strata.external_mass[strata.side == EXTERNAL_ONLY].sum()),
+        ),
+        notes=notes,
+    )
+
+
+def _shares(strata: Stratification, external: Table, protected: str, kept: IntArray) -> tuple[FloatArray, list[int]]:
+    """Return P(group | stratum) over the kept strata, and the codes of the groups with mass there."""
+    cells = np.zeros((len(strata.codes), len(external[protected])))
+    np.add.at(cells, (strata.locate(external), external.column(protected)), external.weights)
+    cells = cells[kept]
+    present = np.flatnonzero(cells.sum(axis=0) > 0)
+    totals = cells.sum(axis=1, keepdims=True)
+    return cells[:, present] / np.where(totals > 0, totals, 1.0), present.tolist()
+
+
+def _mismatch(strata: Stratification, internal: Table, external: Table) -> Mismatch:
+    return measure(
+        strata.internal_mass, strata.external_mass, strata.name, (sample_size(internal), sample_size(external))
+    )

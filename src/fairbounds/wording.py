@@ -1,0 +1,108 @@
+"""A problem in words: what was combined, what was assumed, what the reader must be warned of."""
+
+from __future__ import annotations
+
+from fairbounds.kernels.strata import EXTERNAL_ONLY, INTERNAL_ONLY
+from fairbounds.levels import show
+from fairbounds.problem import Problem
+from fairbounds.tables import Origin, Table
+
+__all__ = ["assumptions", "warnings"]
+
+_STRONG_MISMATCH = 0.1
+
+
+def assumptions(problem: Problem) -> tuple[str, ...]:
+    """Return what must be true for the bounds to hold."""
+    common = ", ".join(repr(name) for name in problem.common)
+    audited = "the external table" if problem.population == "external" else "the internal table"
+    other = "internal" if problem.population == "external" else "external"
+    said = [
+        f"The audited population is that of {audited}; it is described by its own shares of {common}.",
+        f"Within each combination of {common}, the {other} table describes that population too.",
+        f"{common} mean the same thing, and were recorded alike, in both tables.",
+        f"The reference group is {show(problem.groups[problem.reference])!r}.",
+        "The bounds treat both tables as exact: sampling error is not included.",
+    ]
+    if problem.outcome.is_score:
+        said.append(
+            f"The score {problem.outcome.column!r} is the probability of the favourable decision, and the decision "
+            "depends on the group only through the internal features behind the score."
+        )
+    else:
+        said.append(f"The favourable level of {problem.outcome.column!r} is {show(problem.outcome.favourable)!r}.")
+    if problem.outcome.label is not None:
+        said.append(f"The favourable level of {problem.outcome.label!r} is {show(problem.outcome.positive)!r}.")
+    return (
+        *said,
+        "The independence estimate assumes that, within a stratum, the outcome does not depend on the group.",
+    )
+
+
+def warnings(problem: Problem) -> tuple[str, ...]:
+    """Return what was found in the tables that changes how far the numbers can be trusted."""
+    return (
+        *_reading(problem.internal, "internal"),
+        *_reading(problem.external, "external"),
+        *(f"{note}." for note in (*problem.notes, *problem.outcome.guessed)),
+        *_one_sided(problem),
+        *_without_mass(problem),
+        *_disagreement(problem),
+    )
+
+
+def _reading(table: Table, role: str) -> list[str]:
+    origin: Origin | None = table.origin
+    if origin is None or not origin.missing:
+        return []
+    columns = ", ".join(f"{entry.column!r} ({entry.rows} rows, {entry.share:.2%})" for entry in origin.missing)
+    if origin.missing_policy == "drop":
+        left_out = f"{origin.dropped_rows} rows, {origin.dropped_share:.2%} of the weight, were left out"
+        return [f"The {role} table has missing values in {columns}; {left_out}."]
+    return [f"The {role} table has missing values in {columns}; they were kept as a level of their own."]
+
+
+def _one_sided(problem: Problem) -> list[str]:
+    summary, said = problem.summary, []
+    used = problem.population
+    if summary.external_only_mass > 0:
+        n = int((problem.strata.side == EXTERNAL_ONLY).sum())
+        effect = (
+            f"{n} strata there have an unknown outcome, and the bounds allow any"
+            if used == "external"
+            else "the audited population has nobody there"
+        )
+        said.append(
+            f"{summary.external_only_mass:.2%} of the external table lies in strata that the internal table lacks; {effect}."
+        )
+    if summary.internal_only_mass > 0:
+        n = int((problem.strata.side == INTERNAL_ONLY).sum())
+        effect = (
+            f"{n} strata there have unknown group shares, and the bounds allow any"
+            if used == "internal"
+            else "the audited population has nobody there, so these decisions do not count"
+        )
+        said.append(
+            f"{summary.internal_only_mass:.2%} of the internal table lies in strata that the external table lacks; {effect}."
+        )
+    if not all(problem.strata.side == 0):
+        said.append("The independence estimate leaves out the strata seen in one table only.")
+    return said
+
+
+def _without_mass(problem: Problem) -> list[str]:
+    absent = [level for level in problem.external[problem.protected].levels if level not in problem.groups]
+    if not absent:
+        return []
+    names = ", ".join(repr(show(level)) for level in absent)
+    return [f"No mass of the audited population is known to belong to {names}; nothing is reported for them."]
+
+
+def _disagreement(problem: Problem) -> list[str]:
+    distance = problem.mismatch.total_variation
+    if distance < _STRONG_MISMATCH:
+        return []
+    return [
+        f"The two tables weigh the strata differently (total variation {distance:.2f}): check that they describe "
+        "comparable people, and compare --population external with internal."
+    ]
