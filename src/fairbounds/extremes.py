@@ -16,7 +16,7 @@ from fairbounds.metrics import RATES, Rate
 from fairbounds.problem import Problem
 from fairbounds.results import Defined
 
-__all__ = ["Extremes", "Levels", "clean", "extremes", "levels"]
+__all__ = ["Extremes", "Levels", "clean", "extremes", "forget", "levels"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -62,6 +62,12 @@ def extremes(problem: Problem, rate: Rate) -> Extremes:
     if rate not in known:
         known[rate] = _compute(problem, rate)
     return known[rate]
+
+
+def forget(problem: Problem) -> None:
+    """Drop what is kept of a problem, so that a benchmark measures the work."""
+    _EXTREMES.pop(problem, None)
+    _LEVELS.pop(problem, None)
 
 
 def _compute(problem: Problem, rate: Rate) -> Extremes:

@@ -43,6 +43,10 @@ def _number(value: float | None) -> float | None:
     return None if value is None or math.isinf(value) else value
 
 
+def _in_words(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.4g}"
+
+
 @dataclass(frozen=True)
 class Bounds:
     """What the two tables cannot tell apart: the least and greatest value of a metric over every joint that fits both.
@@ -174,6 +178,14 @@ class Finding:
     threshold: float | None = None
     tolerance: float = 0.0
     note: str = ""
+
+    def __str__(self) -> str:
+        who = "" if self.group is None else f" {self.group}"
+        against = "" if self.reference is None else f" / {self.reference}"
+        values = "".join(f"; {entry.method} {_in_words(entry.value)}" for entry in self.estimates)
+        verdict = "" if self.verdict is None else f"; {self.verdict} {self.threshold:g}"
+        ends = f"between {_in_words(self.bounds.lower)} and {_in_words(self.bounds.upper)}"
+        return f"{self.metric}{who}{against}: {ends}{values}{verdict}"
 
     def estimate(self, method: str) -> float | None:
         """Return the value of one estimate, ``None`` where it is undefined or was not asked for."""
@@ -368,6 +380,9 @@ class Audit:
                 return finding
         known = ", ".join(sorted({f"{finding.metric} ({finding.group})" for finding in self.findings}))
         raise ProblemError(f"this audit has no finding {metric!r} for {group!r}; it has {known}")
+
+    def __str__(self) -> str:
+        return "\n".join(str(finding) for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of the schema ``fairbounds/audit/1``."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from fairbounds.errors import ProblemError
 from fairbounds.metrics import Metric
-from fairbounds.results import Bounds, Verdict
+from fairbounds.results import Bounds, Finding, Verdict
 
-__all__ = ["Policy"]
+__all__ = ["Policy", "Shown", "gate"]
+
+Shown: TypeAlias = Literal["pass", "fail", "undetermined"]
 
 # Ends are sums of rounded products, so 0.24/0.30 may come out just under 0.8.
 _ROUNDING = 1e-12
@@ -63,6 +67,26 @@ class Policy:
             return "above"
         inside = bounds.lower >= low - _ROUNDING and bounds.upper <= high + _ROUNDING
         return "within" if inside else "undetermined"
+
+
+def gate(findings: Iterable[Finding]) -> Shown:
+    """Return whether findings are shown to pass: every ratio ``above``, every difference with a tolerance ``within``.
+
+    Differences without a tolerance do not count: hardly any bounds are exactly 0.
+    """
+    counted = [found for found in findings if found.threshold is not None and (found.threshold or found.tolerance)]
+    if not counted:
+        raise ProblemError(
+            "the gate has nothing to judge: ask for a ratio with --metric, or set a --tolerance for differences"
+        )
+    shown = {_shown(finding) for finding in counted}
+    return "fail" if "fail" in shown else "undetermined" if "undetermined" in shown else "pass"
+
+
+def _shown(finding: Finding) -> Shown:
+    if finding.verdict == ("above" if finding.threshold else "within"):
+        return "pass"
+    return "fail" if finding.verdict in ("below", "above") else "undetermined"
 
 
 def _against(lower: float, upper: float, threshold: float) -> Verdict:

@@ -73,7 +73,8 @@ def _one_sided(problem: Problem) -> list[str]:
             else "the audited population has nobody there"
         )
         said.append(
-            f"{summary.external_only_mass:.2%} of the external table lies in strata that the internal table lacks; {effect}."
+            f"{summary.external_only_mass:.2%} of the external table lies in strata that the internal table lacks; "
+            f"{effect}."
         )
     if summary.internal_only_mass > 0:
         n = int((problem.strata.side == INTERNAL_ONLY).sum())
@@ -83,7 +84,8 @@ def _one_sided(problem: Problem) -> list[str]:
             else "the audited population has nobody there, so these decisions do not count"
         )
         said.append(
-            f"{summary.internal_only_mass:.2%} of the internal table lies in strata that the external table lacks; {effect}."
+            f"{summary.internal_only_mass:.2%} of the internal table lies in strata that the external table lacks; "
+            f"{effect}."
         )
     if not all(problem.strata.side == 0):
         said.append("The independence estimate leaves out the strata seen in one table only.")

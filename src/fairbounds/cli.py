@@ -1,0 +1,207 @@
+"""The command line: read options, call one function, write what it returned."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from fairbounds.errors import FairboundsError, SolverError, SourceError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fairbounds.levels import Level
+    from fairbounds.results import Audit
+
+__all__ = ["app", "main"]
+
+_GATE_CODES = {"pass": 0, "fail": 1, "undetermined": 3}
+_BAD_INPUT = 2
+_OWN_ERROR = 70  # not 1, which says that a gate was shown to fail
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line; exit 0 when done, 1 for a failed gate, 2 for bad input, 3 for an undetermined gate."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        return int(app.main(arguments, prog_name="fairbounds", standalone_mode=False) or 0)
+    except SolverError:
+        raise
+    except (FairboundsError, click.ClickException) as error:
+        text = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        click.echo(f"fairbounds: {' '.join(text.split())}", err=True)
+        return _BAD_INPUT
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("fairbounds: interrupted; nothing was written", err=True)
+        return _INTERRUPTED
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="fairbounds")
+def app() -> None:
+    """Say what a model's fairness metrics can be when the protected attribute is missing from its data."""
+
+
+def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    """Split COLUMN=VALUE options."""
+    found = {}
+    for value in values:
+        column, sign, rest = value.partition("=")
+        if not sign or not column or not rest:
+            raise click.BadParameter(f"{value!r} is not of the form {parameter.metavar}", context, parameter)
+        found[column] = rest
+    return found
+
+
+@app.command()
+@click.argument("internal")
+@click.argument("external")
+@click.option("--protected", multiple=True, required=True, help="Protected column of EXTERNAL; repeat to combine.")
+@click.option("--decision", help="Column of INTERNAL with the decision.")
+@click.option("--favourable", help="Level of the decision that people want.")
+@click.option("--label", help="Column of INTERNAL with the true outcome.")
+@click.option("--positive", help="Favourable level of the label.")
+@click.option("--score", help="Column of INTERNAL with the probability of the favourable decision.")
+@click.option("--common", multiple=True, help="Column of both tables; repeat. Default: all that both have.")
+@click.option("--reference", help="Group the others are compared with. Default: the largest.")
+@click.option("--population", type=click.Choice(["external", "internal"]), default="external", show_default=True)
+@click.option("--internal-weight", help="Column of INTERNAL with weights or counts.")
+@click.option("--external-weight", help="Column of EXTERNAL with weights or counts.")
+@click.option("--metric", "metrics", multiple=True, help="Name of a metric; repeat.")
+@click.option("--method", "methods", multiple=True, default=["independence"], help="Estimate; repeat.")
+@click.option("--threshold", type=float, default=0.8, show_default=True, help="What ratios are compared with.")
+@click.option("--tolerance", type=float, default=0.0, show_default=True, help="Band around 0 for differences.")
+@click.option("--missing", type=click.Choice(["error", "drop", "level"]), default="error", show_default=True)
+@click.option("--unmatched", type=click.Choice(["warn", "error"]), default="warn", show_default=True)
+@click.option("--recode", multiple=True, metavar="COLUMN=MAP.csv", callback=_pairs, help="Map levels: old,new a line.")
+@click.option("--bin", "bins", multiple=True, metavar="COLUMN=25,60", callback=_pairs, help="Cut numbers at these.")
+@click.option("--one-stratum", type=click.Choice(["allow", "error"]), default="error", show_default=True)
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--report", type=click.Path(path_type=Path), help="Write an HTML report here.")
+@click.option("--gate", is_flag=True, help="Exit 0 if shown to pass, 1 if shown to fail, 3 if undetermined.")
+def audit(
+    internal: str,
+    external: str,
+    *,
+    recode: dict[str, str],
+    bins: dict[str, str],
+    format_: str,
+    report: Path | None,
+    gate: bool,
+    **options: Any,
+) -> int:
+    """Combine INTERNAL (decisions) and EXTERNAL (a census) and bound the fairness metrics.
+
+    Both are files: CSV, Parquet, Arrow, JSON lines, or a pattern such as 'part-*.csv'.
+    """
+    from fairbounds.pipeline import audit as run
+    from fairbounds.verdicts import gate as judge
+
+    maps = {column: _read_map(path) for column, path in recode.items()}
+    edges = {column: _read_edges(column, text) for column, text in bins.items()}
+    several = {name: list(options.pop(name)) for name in ("protected", "common", "metrics", "methods")}
+    with _busy(f"Auditing {internal} with {external}"):
+        found = run(
+            internal,
+            external,
+            protected=several["protected"],
+            common=several["common"] or None,
+            metrics=several["metrics"] or None,
+            methods=several["methods"],
+            recode=maps,
+            bins=edges,
+            **options,
+        )
+    code = _GATE_CODES[judge(found.findings)] if gate else 0
+    _write_report(found, report)
+    _print(found, format_)
+    return code
+
+
+@app.command()
+@click.option("--dataset", type=click.Choice(["adult", "compas", "german"]), default="adult", show_default=True)
+@click.option("--report", type=click.Path(path_type=Path), default=Path("fairbounds-demo.html"), show_default=True)
+def demo(dataset: str, report: Path) -> None:
+    """Audit embedded data whose truth is known, and show that the truth lies inside the bounds."""
+    from fairbounds.demo import audit_embedded
+    from fairbounds.report.html import write_html
+    from fairbounds.report.text import print_audit
+
+    with _busy(f"Auditing the {dataset} data"):
+        found, truth = audit_embedded(dataset)
+    write_html(found, report, truth=truth, title=f"Fairness audit of the {dataset} data")
+    print_audit(found, _console(), truth=truth)
+    click.echo(f"\nThe report is in {report.resolve()}")
+
+
+def _console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr)
+
+
+def _busy(message: str) -> AbstractContextManager[object]:
+    """Show a spinner on stderr; nothing where that is not a terminal."""
+    from rich.markup import escape
+
+    return _console(stderr=True).status(escape(message))
+
+
+def _write_report(found: Audit, path: Path | None) -> None:
+    if path is not None:
+        from fairbounds.report.html import write_html
+
+        write_html(found, path)
+
+
+def _print(found: Audit, format_: str) -> None:
+    if format_ == "json":
+        import json
+
+        ascii_only = (sys.stdout.encoding or "ascii").lower() not in ("utf-8", "utf8")
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=ascii_only, allow_nan=False, indent=2))
+        return
+    from fairbounds.report.text import print_audit
+
+    print_audit(found, _console())
+
+
+def _read_map(path: str) -> dict[Level, Level]:
+    """Read a recode map: two columns, old and new level; a first line ``old,new`` is a header."""
+    import csv
+
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            rows = [(number, row) for number, row in enumerate(csv.reader(file), start=1) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SourceError(f"the recode map {path!r} cannot be read: {error}") from None
+    found: dict[Level, Level] = {}
+    for number, row in rows:
+        if len(row) != 2:
+            raise SourceError(
+                f"the recode map {path!r} needs two columns, old and new level; line {number} has {len(row)}"
+            )
+        old, new = row
+        if number == 1 and (old.strip().casefold(), new.strip().casefold()) == ("old", "new"):
+            continue
+        if found.setdefault(old, new) != new:
+            raise SourceError(f"the recode map {path!r} sends {old!r} both to {found[old]!r} and to {new!r}")
+    if not found:
+        raise SourceError(f"the recode map {path!r} is empty; give it lines of old,new")
+    return found
+
+
+def _read_edges(column: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise SourceError(f"--bin {column}={text} needs numbers separated by commas, such as {column}=25,60") from None

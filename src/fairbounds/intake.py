@@ -1,0 +1,184 @@
+"""What the user handed over, read as two tables: only the columns that the audit needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fairbounds.errors import ProblemError, TableError, listed, nearest
+from fairbounds.levels import Level, show
+from fairbounds.sources import MissingPolicy, Source, apply_model
+from fairbounds.tables import Table
+
+__all__ = ["Bins", "Intake", "Model", "Reading", "Recode"]
+
+Recode = Mapping[str, Mapping[Level, Level]]
+Bins = Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A black box that decides, and the columns it reads.
+
+    Attributes
+    ----------
+    predict : callable or fitted model
+    features : sequence of str or None
+        ``None`` for every internal column but the label and the weight.
+    favourable : Level
+    like : object
+        Dataframe whose library the features are handed over in.
+    """
+
+    predict: object
+    features: Sequence[str] | None = None
+    favourable: Level = None
+    like: object | None = None
+
+
+class Reading(NamedTuple):
+    """The two tables, and the internal columns that hold the outcome."""
+
+    internal: Table
+    external: Table
+    protected: tuple[str, ...]
+    decision: str | None
+    score: str | None
+
+
+@dataclass(frozen=True)
+class Intake:
+    """Two sources and the roles of their columns.
+
+    Attributes
+    ----------
+    internal, external : Source
+    protected : tuple of str
+    decision, score, label : str or None
+    common : tuple of str or None
+        ``None`` for every column that both have.
+    internal_weight, external_weight : str or None
+    missing : {"error", "drop", "level"}
+    model : Model or None
+    """
+
+    internal: Source
+    external: Source
+    protected: tuple[str, ...]
+    decision: str | None = None
+    score: str | None = None
+    label: str | None = None
+    common: tuple[str, ...] | None = None
+    internal_weight: str | None = None
+    external_weight: str | None = None
+    missing: MissingPolicy = "error"
+    model: Model | None = None
+
+    def __post_init__(self) -> None:
+        _refuse_unknown(self.external, [*self.protected, *(self.common or ()), self.external_weight])
+        outcome = [self.decision, self.score, self.label]
+        _refuse_unknown(self.internal, [*outcome, *(self.common or ()), self.internal_weight])
+        for name in self.protected:
+            if name in self.internal.columns:
+                raise ProblemError(
+                    f"protected column {name!r} is in the internal data too; compute the metric there directly, or "
+                    "leave the column out"
+                )
+        self._refuse_double_roles(outcome)
+        if self.model is None and self.decision is None and self.score is None:
+            raise ProblemError("name the internal column that holds the decision (--decision) or the score (--score)")
+        if self.model is not None and (self.decision is not None or self.score is not None):
+            raise ProblemError("a model takes the place of the decision or score column; give one of them only")
+
+    def _refuse_double_roles(self, outcome: list[str | None]) -> None:
+        for table in ([*outcome, self.internal_weight], [*self.protected, self.external_weight]):
+            named = [name for name in (*table, *(self.common or ())) if name is not None]
+            for name in named:
+                if named.count(name) > 1:
+                    raise ProblemError(f"column {name!r} was given two roles; name it once")
+
+    def linking(self) -> tuple[str, ...]:
+        """Return the common columns: those named, or every column that both sources have."""
+        if self.common is not None:
+            return tuple(dict.fromkeys(self.common))
+        roles = {self.decision, self.score, self.label, self.internal_weight, self.external_weight, *self.protected}
+        shared = [name for name in self.internal.columns if name in self.external.columns and name not in roles]
+        if not shared:
+            raise ProblemError(
+                f"the two tables have no common column: internal has {listed(self.internal.columns)}, external has "
+                f"{listed(self.external.columns)}; rename a column so that they share one"
+            )
+        return tuple(shared)
+
+    def read(self, recode: Recode, bins: Bins) -> Reading:
+        """Read both tables, ask the model if there is one, and recode."""
+        common = list(self.linking())
+        external = self.external.read([*common, *self.protected], weight=self.external_weight, missing=self.missing)
+        if self.model is None:
+            internal, decision, score = self._read_internal(common), self.decision, self.score
+        else:
+            internal, decision, score = self._ask(common, self.model)
+        return Reading(*_recoded(internal, external, recode, bins), self.protected, decision, score)
+
+    def _read_internal(self, columns: list[str]) -> Table:
+        outcome = [name for name in (self.decision, self.score, self.label) if name is not None]
+        wanted = list(dict.fromkeys([*columns, *outcome]))
+        numbers = [] if self.score is None else [self.score]
+        return self.internal.read(wanted, weight=self.internal_weight, missing=self.missing, numbers=numbers)
+
+    def _ask(self, common: list[str], model: Model) -> tuple[Table, str | None, str | None]:
+        """Evaluate the model on distinct rows of features, and keep its answers beside the common columns."""
+        features = model.features
+        if features is None:
+            features = [name for name in self.internal.columns if name not in (self.label, self.internal_weight)]
+        _refuse_unknown(self.internal, features)
+        rows = self._read_internal([*common, *features])
+        answered, kind = apply_model(rows, features, model.predict, favourable=model.favourable, like=model.like)
+        column = answered.names[-1]
+        kept = answered.marginal([*common, *([] if self.label is None else [self.label]), column])
+        return (kept, None, column) if kind == "score" else (kept, column, None)
+
+
+def _refuse_unknown(source: Source, names: Sequence[str | None]) -> None:
+    for name in names:
+        if name is not None and name not in source.columns:
+            raise ProblemError(
+                f"{source.name} has no column {name!r}{nearest(name, source.columns)}; "
+                f"it has {listed(source.columns, most=12)}"
+            )
+
+
+def _recoded(internal: Table, external: Table, recode: Recode, bins: Bins) -> tuple[Table, Table]:
+    for name, mapping in recode.items():
+        _refuse_nowhere(name, internal, external, "recode")
+        unused = [old for old in mapping if not any(_has(table, name, old) for table in (internal, external))]
+        if unused:
+            levels = [level for t in (internal, external) if name in t.names for level in t[name].levels]
+            raise TableError(
+                f"the recode map of {name!r} names {unused[0]!r}, which neither table has"
+                f"{nearest(unused[0], map(show, levels))}"
+            )
+        internal, external = (_recode_one(table, name, mapping) for table in (internal, external))
+    for name, edges in bins.items():
+        _refuse_nowhere(name, internal, external, "bin")
+        internal, external = (t.bin(name, edges) if name in t.names else t for t in (internal, external))
+    return internal, external
+
+
+def _refuse_nowhere(name: str, internal: Table, external: Table, verb: str) -> None:
+    known = {*internal.names, *external.names}
+    if name not in known:
+        raise TableError(
+            f"there is no column {name!r} to {verb}{nearest(name, known)}; the audit reads {listed(known)}"
+        )
+
+
+def _has(table: Table, name: str, level: Level) -> bool:
+    return name in table.names and (level in table[name].levels or show(level) in map(show, table[name].levels))
+
+
+def _recode_one(table: Table, name: str, mapping: Mapping[Level, Level]) -> Table:
+    if name not in table.names:
+        return table
+    return table.recode(name, {old: new for old, new in mapping.items() if _has(table, name, old)})

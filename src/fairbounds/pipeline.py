@@ -1,0 +1,270 @@
+"""From two sources to an `Audit`, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any, Literal
+
+from fairbounds.bounding import bound_all
+from fairbounds.errors import ProblemError
+from fairbounds.estimation import Method, estimate
+from fairbounds.intake import Bins, Intake, Model, Reading, Recode
+from fairbounds.levels import Level, show
+from fairbounds.matching import Unmatched
+from fairbounds.metrics import Metric, get
+from fairbounds.problem import Population, Problem
+from fairbounds.results import Audit, Bounds, Finding, GroupSummary, label_of
+from fairbounds.sources import MissingPolicy, open_source
+from fairbounds.tables import Origin
+from fairbounds.verdicts import Policy
+from fairbounds.wording import assumptions, warnings
+
+__all__ = ["audit", "default_metrics"]
+
+_MANY_LEVELS = 1000
+
+
+def audit(
+    internal: object,
+    external: object,
+    *,
+    protected: str | Sequence[str],
+    decision: str | None = None,
+    favourable: Level = None,
+    label: str | None = None,
+    positive: Level = None,
+    score: str | None = None,
+    predict: object | None = None,
+    features: Sequence[str] | None = None,
+    common: Sequence[str] | None = None,
+    reference: Level = None,
+    population: Population = "external",
+    internal_weight: str | None = None,
+    external_weight: str | None = None,
+    metrics: Sequence[str | Metric] | None = None,
+    methods: Sequence[Method] = ("independence",),
+    threshold: float = 0.8,
+    tolerance: float = 0.0,
+    recode: Recode | None = None,
+    bins: Bins | None = None,
+    missing: MissingPolicy = "error",
+    unmatched: Unmatched = "warn",
+    one_stratum: Literal["allow", "error"] = "allow",
+) -> Audit:
+    """Combine internal and external data and say what the fairness metrics can be.
+
+    Parameters
+    ----------
+    internal, external : path, dataframe or Table
+        Internal: features and decisions, without the protected attribute. External: common variables and the
+        protected attribute. A path may be a pattern; any dataframe that narwhals knows will do.
+    protected : str or sequence of str
+        Column of the external data; several are combined, e.g. sex × race.
+    decision : str, optional
+        Column of the internal data with the model's decision.
+    favourable : optional
+        Its level that people want; may be left out for 0/1, no/yes and the like.
+    label : str, optional
+        Column of the internal data with the true outcome.
+    positive : optional
+        Favourable level of the label; by default that of the decision.
+    score : str, optional
+        Column with P(favourable decision), in place of a decision.
+    predict : callable or fitted model, optional
+        A black box asked once per distinct row of features, in place of a decision or score.
+    features : sequence of str, optional
+        What the black box reads; by default every internal column but the label and the weight.
+    common : sequence of str, optional
+        Variables of both tables that link them; by default all columns that both have.
+    reference : optional
+        Group that the others are compared with; by default the largest.
+    population : {"external", "internal"}
+        Whose fairness is audited.
+    internal_weight, external_weight : str, optional
+        Columns of weights or counts.
+    metrics : sequence of str, optional
+        Names of the catalogue; by default `default_metrics`.
+    methods : sequence of str
+        Estimates to put beside the bounds.
+    threshold, tolerance : float
+        Ratios are compared with the threshold, differences with 0 ± tolerance.
+    recode : mapping, optional
+        Column to a mapping of old to new levels, applied wherever the column is.
+    bins : mapping, optional
+        Column of numbers to the inner edges of intervals.
+    missing : {"error", "drop", "level"}
+        What to do with missing values.
+    unmatched : {"warn", "error"}
+        What to do with levels and strata that one table lacks.
+    one_stratum : {"allow", "error"}
+        Whether common variables that never vary are accepted.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> import fairbounds as fb
+    >>> internal, external = fb.datasets.split("adult")
+    >>> result = fb.audit(internal, external, protected="sex", score="score", reference="Male")
+    >>> found = result.find("disparate_impact", "Female")
+    >>> round(found.bounds.lower, 4), round(found.bounds.upper, 4), found.verdict
+    (0.3503, 0.7469, 'below')
+    """
+    policy = Policy(threshold, tolerance)
+    chosen = [get(metric) for metric in metrics or ()]
+    intake = Intake(
+        open_source(internal, "internal"),
+        open_source(external, "external"),
+        (protected,) if isinstance(protected, str) else tuple(protected),
+        decision,
+        score,
+        label,
+        None if common is None else tuple(common),
+        internal_weight,
+        external_weight,
+        missing,
+        None if predict is None else Model(predict, features, favourable, internal),
+    )
+    read = intake.read(recode or {}, bins or {})
+    problem = Problem.from_tables(
+        read.internal,
+        read.external,
+        protected=intake.protected,
+        decision=read.decision,
+        favourable=favourable,
+        label=label,
+        positive=positive,
+        score=read.score,
+        common=intake.linking(),
+        reference=reference,
+        population=population,
+        unmatched=unmatched,
+    )
+    _refuse_identifiers(problem)
+    if one_stratum == "error":
+        _refuse_one_stratum(problem)
+    return Audit(
+        population=population,
+        strata=problem.summary,
+        mismatch=problem.mismatch,
+        groups=_groups(problem),
+        findings=_findings(problem, chosen or default_metrics(problem), methods, policy),
+        assumptions=assumptions(problem),
+        warnings=warnings(problem),
+        provenance=_provenance(problem, read, policy),
+    )
+
+
+def default_metrics(problem: Problem) -> list[Metric]:
+    """Return the metrics of an audit that names none: the paper's two, error rates with a label, all groups if many."""
+    names = ["disparate_impact", "demographic_disparity"]
+    if problem.label is not None:
+        names += ["true_positive_difference", "false_positive_difference", "positive_predictive_difference"]
+    if len(problem.groups) > 2:
+        names += ["impact_ratio", "parity_ratio", "parity_gap"]
+    return [get(name) for name in names]
+
+
+def _refuse_identifiers(problem: Problem) -> None:
+    """Refuse a variable with hardly two rows a level: it is a name or number of persons, by mistake."""
+    for table, names, role in (
+        (problem.internal, problem.common, "common"),
+        (problem.external, (problem.protected,), "protected"),
+    ):
+        for name in names:
+            n_levels = len(set(table.column(name).tolist()))
+            rows = table.total if table.origin is None else table.origin.rows
+            if n_levels > _MANY_LEVELS and n_levels > rows / 2:
+                raise ProblemError(
+                    f"{role} variable {name!r} looks like an identifier: {n_levels} levels in {rows:g} rows; leave it "
+                    f"out (name the others with --common) or put its levels into bins"
+                )
+
+
+def _refuse_one_stratum(problem: Problem) -> None:
+    if len(problem.strata.mass) == 1:
+        only = ", ".join(
+            f"{name}={show(problem.internal[name].levels[code])}"
+            for name, code in zip(problem.common, problem.stratum_codes[0].tolist(), strict=True)
+        )
+        raise ProblemError(
+            f"the common variables never vary in the audited population ({only}), so they link nothing; add a common "
+            "variable, or accept the widest bounds with --one-stratum allow"
+        )
+
+
+def _groups(problem: Problem) -> tuple[GroupSummary, ...]:
+    known = problem.group_mass
+    rates = bound_all(problem, "selection_rate")
+    return tuple(
+        GroupSummary(label_of(group), float(mass), rate)
+        for group, mass, rate in zip(problem.groups, known, rates, strict=True)
+    )
+
+
+def _findings(
+    problem: Problem, metrics: Sequence[Metric], methods: Sequence[Method], policy: Policy
+) -> tuple[Finding, ...]:
+    return tuple(
+        _finding(problem, metric, bounds, methods, policy)
+        for metric in dict.fromkeys(metrics)
+        for bounds in bound_all(problem, metric)
+    )
+
+
+def _finding(problem: Problem, metric: Metric, bounds: Bounds, methods: Sequence[Method], policy: Policy) -> Finding:
+    threshold, tolerance = policy.limits(metric)
+    estimates = tuple(
+        estimate(problem, metric, method=method, group=None if metric.all_groups else bounds.group)
+        for method in dict.fromkeys(methods)
+    )
+    return Finding(
+        metric.name,
+        bounds.group,
+        bounds.reference,
+        bounds,
+        estimates,
+        policy.verdict(metric, bounds),
+        threshold,
+        tolerance,
+        _note(bounds),
+    )
+
+
+def _note(bounds: Bounds) -> str:
+    if bounds.defined == "never":
+        return "The metric is not defined: its condition has no mass, whatever the joint."
+    said = []
+    if bounds.defined == "sometimes":
+        said.append("Some joints that fit both tables leave the metric undefined (0/0); the bounds cover the others.")
+    if not bounds.sharp:
+        said.append("The bounds are valid but may be wider than need be.")
+    return " ".join(said)
+
+
+def _provenance(problem: Problem, read: Reading, policy: Policy) -> dict[str, Any]:
+    outcome = problem.outcome
+    return {
+        "fairbounds": version("fairbounds"),
+        "inputs": {"internal": _as_json(read.internal.origin), "external": _as_json(read.external.origin)},
+        "columns": {
+            "common": list(problem.common),
+            "protected": list(read.protected),
+            "decision": read.decision,
+            "score": read.score,
+            "label": outcome.label,
+        },
+        "favourable": None if outcome.is_score else label_of(outcome.favourable),
+        "reference": label_of(problem.groups[problem.reference]),
+        "policy": {"threshold": policy.threshold, "tolerance": policy.tolerance},
+    }
+
+
+def _as_json(origin: Origin | None) -> dict[str, Any] | None:
+    if origin is None:
+        return None
+    return {**asdict(origin), "missing": [asdict(entry) for entry in origin.missing]}
