@@ -107,7 +107,9 @@ def main() -> None:
     strata, score = made_up(100_000)
     reading = best(lambda: read_once(strata.offsets, strata.weight, score, strata.shares.ravel()))
     bounding = best(lambda: all_bounds(strata, score))
-    print(f"100,000 strata × {GROUPS} groups × {SCORES} scores: read {reading * 1e3:.2f} ms, bounds {bounding * 1e3:.2f} ms")
+    print(
+        f"100,000 strata × {GROUPS} groups × {SCORES} scores: read {reading * 1e3:.2f} ms, bounds {bounding * 1e3:.2f} ms"
+    )
     print(f"  ratio to reading: {bounding / reading:.1f} (claim: at most 25)")
 
     for n_strata in (1_000, 10_000):
@@ -129,7 +131,9 @@ def main() -> None:
     arrays = problem.strata
     kernel = best(lambda: all_bounds(arrays, problem.score), 200)
     whole = best(afresh, 200)
-    print(f"10 strata: kernel {kernel * 1e6:.1f} µs, bound_all of every group {whole * 1e6:.1f} µs (claim: under 100 µs)")
+    print(
+        f"10 strata: kernel {kernel * 1e6:.1f} µs, bound_all of every group {whole * 1e6:.1f} µs (claim: under 100 µs)"
+    )
 
 
 if __name__ == "__main__":

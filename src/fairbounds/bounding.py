@@ -164,7 +164,7 @@ def _searched(problem: Problem, metric: Metric, ends: Extremes, at: int, base: i
 
 
 def _against_best(problem: Problem, metric: Metric, at: int) -> Bounds:
-    """Impact ratio (DESIGN 3.3): greatest is HI(g)/(p(g)·M*), least the smallest of the pairwise ones."""
+    """Impact ratio (docs/method.md, 4): greatest is HI(g)/(p(g)·M*), least the smallest of the pairwise ones."""
     ends, level = extremes(problem, metric.rate), levels(problem)
     others = np.arange(len(problem.groups)) != at
     most = float(ends.high[others].max())
@@ -177,7 +177,7 @@ def _against_best(problem: Problem, metric: Metric, at: int) -> Bounds:
 
 
 def _compare_all(problem: Problem, metric: Metric) -> Bounds:
-    """Gap and ratio of the extreme groups (DESIGN 3.3)."""
+    """Gap and ratio of the extreme groups (docs/method.md, 4)."""
     ends, level = extremes(problem, metric.rate), levels(problem)
     lower: float | None
     upper: float | None

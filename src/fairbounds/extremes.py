@@ -93,7 +93,7 @@ def _per_stratum(problem: Problem, value: FloatArray) -> FloatArray:
 def _hard(
     problem: Problem, counted: FloatArray, among: FloatArray, unconditional: bool
 ) -> tuple[FloatArray, FloatArray, tuple[Defined, ...]]:
-    """[NL/(NL+DU), NU/(NU+DL)] of DESIGN 3.2."""
+    """[NL/(NL+DU), NU/(NU+DL)] of docs/method.md, 2."""
     from fairbounds.kernels.closed_form import event_extremes
 
     strata = problem.strata
@@ -172,7 +172,7 @@ _LEVELS: WeakKeyDictionary[Problem, Levels] = WeakKeyDictionary()
 
 
 def levels(problem: Problem) -> Levels:
-    """Return M* and m* of the selection rate (DESIGN 3.3)."""
+    """Return M* and m* of the selection rate (docs/method.md, 4)."""
     if problem not in _LEVELS:
         _LEVELS[problem] = _find_levels(problem, extremes(problem, RATES["selection"]).counted)
     return _LEVELS[problem]

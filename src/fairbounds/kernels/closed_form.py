@@ -68,7 +68,7 @@ def phi(
     side: IntArray,
     subsets: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Greatest and least integral of `value` that sets of groups can hold together (DESIGN 3.3).
+    r"""Greatest and least integral of `value` that sets of groups can hold together (docs/method.md, 4).
 
     Inside a stratum the greatest is F(t), the integral of the value over the top t of the mass, t the share of the
     set. F is the lower envelope of its tangents, :math:`F(t) = \min_θ θt + \sum_j w_j (v_j − θ)_+`, with θ among the
@@ -86,53 +86,82 @@ def phi(
     -------
     low, high : array, shape (K,)
     """
-    n_sets = subsets.shape[0]
-    n_groups = shares.shape[1]
+    n_sets, n_groups = subsets.shape
     low, high = np.zeros(n_sets), np.zeros(n_sets)
+    # Copies next to each other let the inner loops use vector instructions: twice as fast as slices of the arguments.
+    most = np.max(offsets[1:] - offsets[:-1])
+    slope, height, mine = np.empty(most), np.empty(most), np.empty(most)
     for c in range(len(mass)):
         if side[c] == 1:
             continue
-        start, stop = offsets[c], offsets[c + 1]
-        slope, height = _tangents(value[start:stop], weight[start:stop])
-        total = np.sum(value[start:stop] * weight[start:stop])
+        start, n = offsets[c], offsets[c + 1] - offsets[c]
+        if n <= _ALL_PAIRS_LIMIT:
+            _tangents(value, weight, start, n, slope, height, mine)
+        else:
+            _tangents_by_sorting(value, weight, start, n, slope, height, mine)
+        total, everyone = 0.0, 0.0
+        for j in range(n):
+            total += slope[j] * mine[j]
+        for g in range(n_groups):
+            everyone += shares[c, g]
         for k in range(n_sets):
-            inside, outside = 0.0, 0.0
+            inside = 0.0
             for g in range(n_groups):
                 inside += subsets[k, g] * shares[c, g]
-                outside += (1.0 - subsets[k, g]) * shares[c, g]
             if side[c] == 2:  # outcome unknown: everyone in the set may be favoured, or no one
                 high[k] += mass[c] * inside
             else:
-                high[k] += mass[c] * min(total, _envelope(slope, height, inside))
-                low[k] += mass[c] * max(0.0, total - _envelope(slope, height, outside))
+                top, other = _envelopes(slope, height, n, inside, everyone - inside)
+                high[k] += mass[c] * min(total, top)
+                low[k] += mass[c] * max(0.0, total - other)
     return low, high
 
 
 @compiled
-def _tangents(value: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Slope and height at 0 of the tangents of F, one per atom."""
-    n = len(value)
-    height = np.zeros(n)
-    if n <= _ALL_PAIRS_LIMIT:
-        for j in range(n):
-            total = 0.0
-            for i in range(n):
-                total += weight[i] * max(0.0, value[i] - value[j])
-            height[j] = total
-        return value, height
-    order = np.argsort(-value)
-    slope = value[order]
-    taken, integral = 0.0, 0.0
+def _tangents(
+    value: FloatArray,
+    weight: FloatArray,
+    start: int,
+    n: int,
+    slope: FloatArray,
+    height: FloatArray,
+    mine: FloatArray,
+) -> None:
+    """Write slope, height at 0 and weight of the tangents of F, one per atom."""
+    for i in range(n):
+        slope[i] = value[start + i]
+        mine[i] = weight[start + i]
     for j in range(n):
-        height[j] = integral - slope[j] * taken
-        taken += weight[order[j]]
-        integral += weight[order[j]] * slope[j]
-    return slope, height
+        level, total = slope[j], 0.0
+        for i in range(n):
+            total += mine[i] * max(0.0, slope[i] - level)
+        height[j] = total
 
 
 @compiled
-def _envelope(slope: FloatArray, height: FloatArray, point: float) -> float:
-    least = np.inf
-    for j in range(len(slope)):
-        least = min(least, slope[j] * point + height[j])
-    return least
+def _tangents_by_sorting(
+    value: FloatArray,
+    weight: FloatArray,
+    start: int,
+    n: int,
+    slope: FloatArray,
+    height: FloatArray,
+    mine: FloatArray,
+) -> None:
+    order = np.argsort(-value[start : start + n])
+    taken, integral = 0.0, 0.0
+    for j in range(n):
+        slope[j], mine[j] = value[start + order[j]], weight[start + order[j]]
+        height[j] = integral - slope[j] * taken
+        taken += mine[j]
+        integral += mine[j] * slope[j]
+
+
+@compiled
+def _envelopes(slope: FloatArray, height: FloatArray, n: int, first: float, second: float) -> tuple[float, float]:
+    """F at two points."""
+    one, two = np.inf, np.inf
+    for j in range(n):
+        one = min(one, slope[j] * first + height[j])
+        two = min(two, slope[j] * second + height[j])
+    return one, two

@@ -25,7 +25,7 @@ def rate_extremes(
     shares: FloatArray,
     side: IntArray,
 ) -> FloatArray:
-    """Least and greatest rate Σ counted·m / Σ among·m of each group over all fills m (DESIGN 3.2).
+    """Least and greatest rate Σ counted·m / Σ among·m of each group over all fills m (docs/method.md, 3).
 
     Parameters
     ----------

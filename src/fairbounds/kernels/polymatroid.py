@@ -1,4 +1,4 @@
-"""All groups at once: the vector (p(g)·rate_g)_g ranges over the base polytope of Φ (DESIGN 3.3).
+"""All groups at once: the vector (p(g)·rate_g)_g ranges over the base polytope of Φ (docs/method.md, 4).
 
 With least and greatest integrals LO(S), HI(S) of sets of groups of mass p(S), the smallest possible largest rate is
 M* = max LO(S)/p(S) and the largest possible smallest rate is m* = min HI(S)/p(S). Strata whose shares are unknown add
