@@ -22,7 +22,8 @@ __all__ = ["bound", "bound_all"]
 
 Ends: TypeAlias = tuple[float | None, float | None]
 
-_MOST_SEARCHED_ATOMS = 20_000
+# A program of this size takes about a fifth of a second, a search some hundred of them.
+_MOST_SEARCHED_ATOMS = 5_000
 
 
 def bound(
@@ -127,8 +128,8 @@ def _pair(problem: Problem, metric: Metric, at: int, base: int, search: bool) ->
     if not ends.together and lower is not None and upper is not None:
         method, sharp = "separate ends", False
         if search and len(ends.counted) <= _MOST_SEARCHED_ATOMS:
-            lower, upper = _searched(problem, metric, ends, at, base)
-            method, sharp = "search", True
+            lower, upper, sharp = _searched(problem, metric, ends, at, base)
+            method = "search"
     return Bounds(
         metric.name,
         label_of(problem.groups[at]),
@@ -155,12 +156,14 @@ def _separate_ends(metric: Metric, ends: Extremes, at: int, base: int) -> Ends:
     return low_a / high_b, 0.0 if upper is None else upper
 
 
-def _searched(problem: Problem, metric: Metric, ends: Extremes, at: int, base: int) -> tuple[float, float]:
-    upper = pair_program(problem, metric, ends, at, base).certified
-    mirrored = pair_program(problem, metric, ends, base, at).certified
+def _searched(problem: Problem, metric: Metric, ends: Extremes, at: int, base: int) -> tuple[float, float, bool]:
+    """Return the certified ends, and whether the search closed on both."""
+    upper = pair_program(problem, metric, ends, at, base)
+    mirrored = pair_program(problem, metric, ends, base, at)
+    closed = upper.closed and mirrored.closed
     if metric.is_ratio:
-        return (1.0 / mirrored if mirrored > 0 else math.inf), upper
-    return -mirrored, upper
+        return (1.0 / mirrored.certified if mirrored.certified > 0 else math.inf), upper.certified, closed
+    return -mirrored.certified, upper.certified, closed
 
 
 def _against_best(problem: Problem, metric: Metric, at: int) -> Bounds:

@@ -2,12 +2,14 @@
 
 With scores, the separate ends of a pair are valid but may be loose. φ(λ), the least rate of b while the rate of a is
 at least λ, is one linear program after the Charnes–Cooper change of variables, and does not decrease in λ, so a branch
-of λ in [lo, hi] can give no better than combine(hi, φ(lo)).
+of λ in [lo, hi] can give no better than combine(hi, φ(lo)). Pricing the floor instead of imposing it gives a function
+below φ that is concave in λ, so that its chord bounds the branch too, with an error of second order in its length.
 """
 
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
@@ -21,6 +23,7 @@ from fairbounds.kernels.strata import INTERNAL_ONLY, Atoms, StrataArrays
 __all__ = ["PairExtreme", "PairProgram", "greatest_pair"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+Combine: TypeAlias = Callable[[float, float], float]
 
 
 class PairExtreme(NamedTuple):
@@ -34,10 +37,22 @@ class PairExtreme(NamedTuple):
         The best fill gives this.
     fill : array, shape (atoms of the program, 2)
         Mass of each atom given to group a and to group b.
+    closed : bool
+        Whether the two values agree to the tolerance of the search.
     """
 
     certified: float
     attained: float
+    fill: FloatArray
+    closed: bool
+
+
+class Point(NamedTuple):
+    """One program solved: the floor λ, φ(λ), the price of the floor (what φ rises with it), and the fill."""
+
+    floor: float
+    second: float
+    price: float
     fill: FloatArray
 
 
@@ -69,54 +84,65 @@ class PairProgram:
         # Where shares are unknown and there is no third group, every atom goes to one of the two.
         self._exact = (side[limited] == INTERNAL_ONLY) & (strata.shares.shape[1] == 2)
 
-    def least_second(self, floor: float) -> tuple[float, FloatArray]:
-        """Return φ(floor) and a fill that attains it; infinite when no fill reaches the floor."""
+    def point(self, floor: float) -> Point | None:
+        """Return φ(floor) with a fill that attains it, or nothing when no fill reaches the floor."""
+        among, counted = self.atoms.among, self.atoms.counted
+        reach = np.concatenate([floor * among - counted, np.zeros_like(counted), [0.0]])
+        answer = self._solve(np.zeros_like(counted), reach[None, :])
+        if answer is None:
+            return None
+        fill = answer.x[:-1].reshape(2, -1).T / (answer.x[-1] * self._scale)
+        return Point(floor, float(answer.fun), -float(answer.ineqlin.marginals[-1]), fill)
+
+    def priced(self, floor: float, price: float) -> float:
+        """Return the least of rate_b + price·(what a lacks to reach the floor): at most φ, and concave in the floor."""
+        lack = price * (floor * self.atoms.among - self.atoms.counted)
+        answer = self._solve(lack, np.empty((0, 2 * len(lack) + 1)))
+        return -math.inf if answer is None else float(answer.fun)
+
+    @property
+    def _scale(self) -> float:
+        return 1.0 / float(self._fill_mass.max(initial=1e-300))
+
+    def _solve(self, lack: FloatArray, reach: FloatArray) -> Any:
+        """Minimise rate_b + lack under further rows, by the change of variables of Charnes and Cooper."""
         from scipy import sparse
         from scipy.optimize import linprog
 
-        counted, among = self.atoms.counted, self.atoms.among
-        zeros = np.zeros_like(counted)
-        scale = 1.0 / float(self._fill_mass.max(initial=1e-300))
-        exact = self._exact
+        counted, among, exact = self.atoms.counted, self.atoms.among, self._exact
 
         def bordered(rows: Any, mass: FloatArray) -> Any:
-            """Charnes–Cooper: every limit is multiplied by the last variable, which scales b's condition to 1."""
-            return sparse.hstack([rows, sparse.csr_array(-mass[:, None] * scale)])
+            """Multiply every limit by the last variable, which scales b's condition to 1."""
+            return sparse.hstack([rows, sparse.csr_array(-mass[:, None] * self._scale)])
 
-        reach = np.concatenate([floor * among - counted, zeros, [0.0]])
-        condition = np.concatenate([zeros, among, [0.0]])
+        condition = np.concatenate([np.zeros_like(among), among, [0.0]])
         fixed = [bordered(self._fill_rows, self._fill_mass), bordered(self._limit_rows[exact], self._limit_mass[exact])]
         answer = linprog(
-            np.concatenate([zeros, counted, [0.0]]),
-            A_ub=sparse.vstack([bordered(self._limit_rows[~exact], self._limit_mass[~exact]), reach[None, :]]),
-            b_ub=np.zeros(int((~exact).sum()) + 1),
-            A_eq=sparse.vstack([*fixed, condition[None, :]]),
+            np.concatenate([lack, counted, [0.0]]),
+            A_ub=sparse.vstack([bordered(self._limit_rows[~exact], self._limit_mass[~exact]), sparse.csr_array(reach)]),
+            b_ub=np.zeros(int((~exact).sum()) + len(reach)),
+            A_eq=sparse.vstack([*fixed, sparse.csr_array(condition[None, :])]),
             b_eq=np.append(np.zeros(len(self._fill_mass) + int(exact.sum())), 1.0),
             method="highs",
         )
         if answer.status == 2:
-            return math.inf, np.empty((0, 2))
+            return None
         if answer.status != 0:
             raise SolverError(f"the least rate of a pair was not found: {answer.message}")
-        return float(answer.fun), answer.x[:-1].reshape(2, -1).T / (answer.x[-1] * scale)
+        return answer
 
-    def value(self, combine: Callable[[float, float], float], floor: float, fill: FloatArray) -> float:
-        """Combine the two rates in a fill found for a floor.
+    def value(self, combine: Combine, point: Point) -> float:
+        """Combine the two rates in the fill of a point.
 
         A fill that gives a's condition no mass stands for fills next to it that reach the floor with hardly any.
         """
-        top, bottom = fill.T @ self.atoms.counted, fill.T @ self.atoms.among
-        first = top[0] / bottom[0] if bottom[0] > 1e-12 else floor
+        top, bottom = point.fill.T @ self.atoms.counted, point.fill.T @ self.atoms.among
+        first = top[0] / bottom[0] if bottom[0] > 1e-12 else point.floor
         return combine(float(first), float(top[1] / bottom[1]))
 
 
 def greatest_pair(
-    program: PairProgram,
-    combine: Callable[[float, float], float],
-    span: tuple[float, float],
-    *,
-    tolerance: float = 1e-7,
-    most: int = 400,
+    program: PairProgram, combine: Combine, span: tuple[float, float], *, tolerance: float = 1e-7, most: int = 200
 ) -> PairExtreme:
     """Maximise combine(rate_a, rate_b), rising in the first and falling in the second.
 
@@ -124,28 +150,51 @@ def greatest_pair(
     ----------
     program : PairProgram
     combine : callable
+        The difference or the ratio: on a chord of rates it is greatest at an end.
     span : (float, float)
         Least and greatest rate of a.
     tolerance : float
         Relative gap between the certified and the attained value at which the search stops.
     most : int
-        Programs solved at most; the certified end is valid wherever the search stops.
+        Branches split at most; the certified end is valid wherever the search stops.
     """
-    low, high = span
-    second, fill = program.least_second(low)
-    best, best_fill = program.value(combine, low, fill), fill
-    branches = [(-combine(high, second), low, high, second)]
+    low, high = program.point(span[0]), program.point(span[1])
+    if low is None:
+        raise SolverError("the least rate of the first group of a pair was not reached")
+    best = max([point for point in (low, high) if point is not None], key=lambda at: program.value(combine, at))
+    best_value = program.value(combine, best)
+    ticket = itertools.count()  # settles ties before points would be compared
+    branches = [(-_ceiling(program, combine, low, high, span[1]), next(ticket), low, high, span[1])]
     for _ in range(most):
-        bound, low, high, second = branches[0]
-        if -bound <= best + tolerance * max(1.0, abs(best)):
+        if _closed(-branches[0][0], best_value, tolerance):
             break
-        heapq.heappop(branches)
-        middle = (low + high) / 2
-        heapq.heappush(branches, (-combine(middle, second), low, middle, second))
-        second, fill = program.least_second(middle)
-        if math.isfinite(second):
-            heapq.heappush(branches, (-combine(high, second), middle, high, second))
-            value = program.value(combine, middle, fill)
-            if value > best:
-                best, best_fill = value, fill
-    return PairExtreme(max(best, -branches[0][0]), best, best_fill)
+        bound, _, low, high, end = heapq.heappop(branches)
+        middle = program.point((low.floor + end) / 2)
+        if middle is None:
+            halves = [(low, None, (low.floor + end) / 2)]
+        else:
+            halves = [(low, middle, middle.floor), (middle, high, end)]
+            if program.value(combine, middle) > best_value:
+                best, best_value = middle, program.value(combine, middle)
+        for left, right, stop in halves:
+            ceiling = min(-bound, _ceiling(program, combine, left, right, stop))
+            heapq.heappush(branches, (-ceiling, next(ticket), left, right, stop))
+    certified = max(best_value, -branches[0][0])
+    return PairExtreme(certified, best_value, best.fill, _closed(certified, best_value, tolerance))
+
+
+def _ceiling(program: PairProgram, combine: Combine, low: Point, high: Point | None, end: float) -> float:
+    """Bound a branch: by φ(low) all along, or by the chord of the concave function that one end's price gives."""
+    ceilings = [combine(end, low.second)]
+    below = program.priced(end, low.price)
+    if below >= 0:  # a chord through negative rates bounds no ratio
+        ceilings.append(max(combine(low.floor, low.second), combine(end, below)))
+    if high is not None:
+        below = program.priced(low.floor, high.price)
+        if below >= 0:
+            ceilings.append(max(combine(low.floor, below), combine(end, high.second)))
+    return min(ceilings)
+
+
+def _closed(bound: float, best: float, tolerance: float) -> bool:
+    return bound <= best + tolerance * max(1.0, abs(best))
