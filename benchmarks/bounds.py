@@ -72,7 +72,7 @@ def all_bounds(strata: StrataArrays, score: np.ndarray) -> np.ndarray:
 
 
 def by_programs(strata: StrataArrays, score: np.ndarray) -> np.ndarray:
-    """The same by HiGHS: one knapsack per stratum, all strata in one program per group and end, on counts."""
+    """Solve the same by HiGHS: a knapsack per stratum, all strata in one program per group and end, on counts."""
     n = len(strata.mass)
     member = sparse.csr_array((np.ones(n * SCORES), (np.repeat(np.arange(n), SCORES), np.arange(n * SCORES))))
     atoms = 1e6 * strata.atom_mass
@@ -88,7 +88,7 @@ def by_programs(strata: StrataArrays, score: np.ndarray) -> np.ndarray:
 
 
 def ten_strata() -> Problem:
-    """A problem as the library holds it, with 10 strata."""
+    """Return a problem of 10 strata as the library holds it."""
     rng = np.random.default_rng(1)
     jobs = [f"job {at}" for at in range(10)]
     cells = [(job, score / 20) for job in jobs for score in range(SCORES)]
@@ -108,7 +108,8 @@ def main() -> None:
     reading = best(lambda: read_once(strata.offsets, strata.weight, score, strata.shares.ravel()))
     bounding = best(lambda: all_bounds(strata, score))
     print(
-        f"100,000 strata × {GROUPS} groups × {SCORES} scores: read {reading * 1e3:.2f} ms, bounds {bounding * 1e3:.2f} ms"
+        f"100,000 strata × {GROUPS} groups × {SCORES} scores: "
+        f"read {reading * 1e3:.2f} ms, bounds {bounding * 1e3:.2f} ms"
     )
     print(f"  ratio to reading: {bounding / reading:.1f} (claim: at most 25)")
 

@@ -16,7 +16,7 @@ from fairbounds.metrics import RATES, Rate
 from fairbounds.problem import Problem
 from fairbounds.results import Defined
 
-__all__ = ["Extremes", "Levels", "clean", "extremes", "forget", "levels"]
+__all__ = ["Extremes", "Levels", "clean", "extremes", "forget", "levels", "prepare"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -62,6 +62,14 @@ def extremes(problem: Problem, rate: Rate) -> Extremes:
     if rate not in known:
         known[rate] = _compute(problem, rate)
     return known[rate]
+
+
+def prepare() -> None:
+    """Load the kernel that every audit calls, which takes as long as reading a small file."""
+    from fairbounds.kernels.closed_form import phi
+
+    one, none = np.ones(1), np.zeros(1, dtype=np.int64)
+    phi(np.array([0, 1]), one, one, one, np.ones((1, 1)), none, np.ones((1, 1)))
 
 
 def forget(problem: Problem) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any, Literal
@@ -10,6 +12,7 @@ from typing import Any, Literal
 from fairbounds.bounding import bound_all
 from fairbounds.errors import ProblemError
 from fairbounds.estimation import Method, estimate
+from fairbounds.extremes import prepare
 from fairbounds.intake import Bins, Intake, Model, Reading, Recode
 from fairbounds.levels import Level, show
 from fairbounds.matching import Unmatched
@@ -129,7 +132,8 @@ def audit(
         missing,
         None if predict is None else Model(predict, features, favourable, internal),
     )
-    read = intake.read(recode or {}, bins or {})
+    with _meanwhile(prepare):
+        read = intake.read(recode or {}, bins or {})
     problem = Problem.from_tables(
         read.internal,
         read.external,
@@ -157,6 +161,17 @@ def audit(
         warnings=warnings(problem),
         provenance=_provenance(problem, read, policy),
     )
+
+
+@contextmanager
+def _meanwhile(work: Callable[[], None]) -> Iterator[None]:
+    """Work in a thread: reading a file leaves the interpreter free."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def default_metrics(problem: Problem) -> list[Metric]:
