@@ -1,4 +1,4 @@
-"""Two groups whose conditional rates are not extreme together (docs/method.md, 3): branch and bound over linear programs.
+"""Two groups whose conditional rates are not extreme together (docs/method.md, 3): branch and bound on programs.
 
 With scores, the separate ends of a pair are valid but may be loose. φ(λ), the least rate of b while the rate of a is
 at least λ, is one linear program after the Charnes–Cooper change of variables, and does not decrease in λ, so a branch

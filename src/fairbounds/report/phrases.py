@@ -1,0 +1,249 @@
+"""The fixed text of a report, in one place and nothing but text, so that translations can be added.
+
+Words in braces are filled in by `sentences`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["CLAIMS", "ESTIMATES", "METRICS", "RATES", "SENTENCES", "WORDS"]
+
+WORDS = {
+    "short": "In short",
+    "combined": "What was combined",
+    "agreement": "How well the two tables agree",
+    "groups": "Groups",
+    "findings": "Findings",
+    "assumptions": "Assumptions",
+    "warnings": "Warnings",
+    "provenance": "Provenance",
+    "legend": "How to read the bars",
+    # tables
+    "group": "Group",
+    "all_groups": "All groups",
+    "share": "Share",
+    "lower": "Lower limit",
+    "upper": "Upper limit",
+    "known": "Known value",
+    "verdict": "Verdict",
+    "stratum": "Stratum",
+    "internal": "Internal",
+    "external": "External",
+    "points": "Difference (points)",
+    "item": "Item",
+    "content": "Content",
+    # what was combined
+    "internal_table": "Internal table",
+    "external_table": "External table",
+    "linked": "Linked by",
+    "protected": "Protected",
+    "decision": "Decision",
+    "score": "Score",
+    "label": "True outcome",
+    "population": "Population",
+    # values
+    "not_defined": "not defined",
+    "infinite": "infinite",
+    "no_limit": "no upper limit",
+    "not_given": "not given",
+    "blank": "(blank)",
+    "yes": "yes",
+    "no": "no",
+    # verdicts
+    "undefined_lead": "Not defined",
+    "undetermined_lead": "Undetermined",
+    "undetermined": "undetermined",
+    "reference": "the reference",
+    "inside": "inside",
+    "outside": "OUTSIDE",
+    "inside_short": "(inside)",
+    "outside_short": "(OUTSIDE)",
+    "decisions": "decisions",
+    "scores": "scores",
+    "the_group": "the group",
+    "and": " and ",
+    "rarely": "rarely",
+    "easily": "easily",
+    "stratum_one": "stratum",
+    "stratum_many": "strata",
+}
+
+SENTENCES = {
+    # headings and notes
+    "title": "Fairness audit",
+    "groups_about": (
+        "Each group's share of the audited population, and what its selection rate (share given the favourable "
+        "decision) can be."
+    ),
+    "assumptions_about": "The bounds hold if all of these are true.",
+    "provenance_about": "What is needed to repeat the audit.",
+    "worst": "Strata that differ most: their share of each table",
+    "no_findings": "This audit has no findings.",
+    "no_assumptions": "None are recorded.",
+    "one_warning": "1 warning",
+    "many_warnings": "{n} warnings",
+    "no_warnings": "No warnings",
+    "warnings_pointer": "{warnings}, in full at the end.",
+    "more": "and {n} more, less extreme; the HTML report has them all",
+    "more_groups": "and {n} more, smaller; the HTML report has them all",
+    "figure_more": "The figure shows the {shown} most extreme of {n}; the table has them all.",
+    "figure_more_groups": "The figure shows the {shown} largest of {n}; the table has them all.",
+    # legend
+    "legend_bounds": "bounds: values outside them do not fit the two tables",
+    "legend_open": "the same, where the verdict is undetermined",
+    "legend_threshold": "threshold",
+    "legend_estimate": "{name} estimate: {meaning}",
+    "legend_known": "known value",
+    "legend_several": "several marks",
+    "legend_beyond": "goes on beyond the scale",
+    # figures
+    "threshold_label": "threshold {limits}",
+    "figure": "Bounds of each group on one scale from {low} to {high}.",
+    "table": "{title}: the numbers behind the figure",
+    "groups_table": "Groups: share of the audited population and bounds of the selection rate",
+    "warnings_note": "{warnings} change how far these numbers can be trusted.",
+    "one_warning_note": "1 warning changes how far these numbers can be trusted.",
+    "read_them": "Read them below",
+    # bounds
+    "sharp": "Sharp bounds: the two tables alone cannot narrow them.",
+    "some_loose": "Some of these bounds are valid but may be wider than the two tables require: {loose} of {n}.",
+    "one_loose": "These bounds are valid but may be wider than the two tables require.",
+    "sometimes": "Some joint distributions that fit both tables leave this undefined; the bounds cover the others.",
+    "from_to": "{low} to {high}",
+    "unlimited": "{low}, no upper limit",
+    "lies_between": "{subject} lies between {low} and {high}: {shown}.",
+    "lies_above": "{subject} is {low} or more, without upper limit: {shown}.",
+    "lies_at": "{subject} is {low}: {shown}.",
+    "lies_nowhere": "{subject} is not defined.",
+    "shown": "shown to be {badge}",
+    # verdicts
+    "shown_lead": "Shown to be {badge}",
+    "below": "below {low}",
+    "at_least": "at least {high}",
+    "above": "above {high}",
+    "between": "between {low} and {high}",
+    "undefined_body": "no joint distribution that fits both tables gives it a value",
+    "whatever": "whatever the missing data are",
+    "where_defined": "wherever it is defined, whatever the missing data are",
+    "by_more": " by more than {tolerance}",
+    "differ_by": "differ by at most {tolerance}",
+    "are_equal": "are equal",
+    "tables_allow": "the two tables allow {sides}",
+    "bounds_contain": "the bounds found, which may be loose, contain {sides}",
+    "values_below": "values below {low}",
+    "values_at_least": "values of at least {low}",
+    "value_itself": "{low} itself",
+    "values_between": "values between {low} and {high}",
+    "values_above": "values above {high}",
+    # estimates and known values
+    "estimate": "{name} estimate {value}.",
+    "estimate_loose": "{name} estimate {value} (need not fit both tables).",
+    "estimate_name": "{name} estimate",
+    "known": "Known value {value}.",
+    "known_placed": "Known value {value}, {placed} the bounds.",
+    # the answer
+    "situation": (
+        "The internal table holds {held} but not {hidden}; the external table holds {hidden} but no {held}; this "
+        "report says what the two allow together."
+    ),
+    "one_open": "The two tables do not settle the comparison.",
+    "all_open": "The two tables settle none of the {n} comparisons.",
+    "some_open": "The two tables leave {left} of {n} comparisons undetermined.",
+    "counted": "{subject}, {groups}: {counts}.",
+    "more_below": "{comparisons} below.",
+    "condition": "This holds for every joint distribution that fits both tables, if the assumptions below are true.",
+    "screen": "0.8 is the four-fifths screen, not a finding of law.",
+    "truths": "The true values are known here: {inside} of {n} lie inside their bounds.",
+    # what was combined
+    "by_hand": "a table built by hand; no source is recorded",
+    "rows": "{source}: {rows}, {weighed}",
+    "once": "each counted once",
+    "weighted": "weighted by “{weight}”",
+    "dropped": "{said}; {rows} ({share} of the weight) left out for missing values",
+    "kept": "{said}; missing values kept as a level of their own",
+    "linked": "{columns} ({strata})",
+    "favourable": "{decision}, favourable level “{level}”",
+    "described": "the one that the {population} table describes",
+    # agreement
+    "identical": "Every stratum has the same share of both tables (total variation 0).",
+    "total_variation": (
+        "Total variation {distance}: {share} of one table would have to move to another stratum to match the other."
+    ),
+    "divergence": "Kullback–Leibler divergence {kl} nats.",
+    "divergence_infinite": (
+        "Kullback–Leibler divergence infinite: the external table has strata that the internal table lacks."
+    ),
+    "chance": (
+        "If both were samples of one population, chance alone would {often} make them differ this much "
+        "(G = {statistic}, {freedom} of freedom, {p})."
+    ),
+    "one_sided": (
+        "In strata that only one of the tables has: {internal} of the internal and {external} of the external table."
+    ),
+    "both_sided": "Every stratum is seen in both tables.",
+}
+
+_FAVOURED, _REFUSED = "given the favourable decision", "given the unfavourable decision"
+_GOOD, _BAD = "with the favourable true outcome", "with the unfavourable true outcome"
+
+# Stem of a metric's name to the rate, several of them, and what it is.
+RATES = {
+    "selection": ("selection rate", "selection rates", f"share {_FAVOURED}"),
+    "true_positive": ("true positive rate", "true positive rates", f"share {_FAVOURED} among those {_GOOD}"),
+    "false_positive": ("false positive rate", "false positive rates", f"share {_FAVOURED} among those {_BAD}"),
+    "true_negative": ("true negative rate", "true negative rates", f"share {_REFUSED} among those {_BAD}"),
+    "false_negative": ("false negative rate", "false negative rates", f"share {_REFUSED} among those {_GOOD}"),
+    "positive_predictive": (
+        "positive predictive value",
+        "positive predictive values",
+        f"share {_GOOD} among those {_FAVOURED}",
+    ),
+    "negative_predictive": (
+        "negative predictive value",
+        "negative predictive values",
+        f"share {_BAD} among those {_REFUSED}",
+    ),
+    "accuracy": ("accuracy", "accuracies", "share whose decision agrees with the true outcome"),
+    "base": ("base rate", "base rates", f"share {_GOOD}"),
+}
+
+# Metrics with a name of their own, and what they are; the others are put together from RATES and a form.
+METRICS = {
+    "demographic_disparity": ("Demographic disparity", "difference of selection rates"),
+    "disparate_impact": ("Disparate impact", "ratio of selection rates"),
+    "impact_ratio": ("Impact ratio", "selection rate divided by that of the most favoured group"),
+    "parity_gap": ("Parity gap", "highest selection rate of any group minus the lowest"),
+    "parity_ratio": ("Parity ratio", "lowest selection rate of any group divided by the highest"),
+}
+FORMS = {
+    "rate": ("{rate}", "{about}"),
+    "difference": ("{rate} difference", "difference of {rates}"),
+    "ratio": ("{rate} ratio", "ratio of {rates}"),
+}
+AGAINST = "{title} against {reference}"
+OF = "{title} of {group}"
+
+_ONE = "the {rate} of {group} is"
+
+# Form of a metric and verdict to what the verdict means.
+CLAIMS: Mapping[tuple[str, str], str] = {
+    ("ratio", "below"): _ONE + " less than {threshold} times that of {reference}",
+    ("ratio", "above"): _ONE + " at least {threshold} times that of {reference}",
+    ("impact_ratio", "below"): _ONE + " less than {threshold} times that of the most favoured group",
+    ("impact_ratio", "above"): _ONE + " at least {threshold} times that of the most favoured group",
+    ("parity_ratio", "below"): "the lowest {rate} of any group is less than {threshold} times the highest",
+    ("parity_ratio", "above"): "the lowest {rate} of any group is at least {threshold} times the highest",
+    ("difference", "below"): _ONE + " lower than that of {reference}{by_more}",
+    ("difference", "above"): _ONE + " higher than that of {reference}{by_more}",
+    ("difference", "within"): "the {rates} of {group} and {reference} {agree}",
+    ("parity_gap", "above"): "the {rates} of some two groups differ{by_more}",
+    ("parity_gap", "within"): "the {rates} of any two groups {agree}",
+}
+
+# Estimate to its name and what it assumes; a method without an entry goes by its own name alone.
+ESTIMATES = {
+    "independence": ("Independence", "if the outcome did not depend on the group within a stratum"),
+    "latent_class": ("Latent class", "if hidden classes explained every dependence between the variables"),
+    "feasible_mean": ("Feasible mean", "on average over all joint distributions that fit both tables"),
+}

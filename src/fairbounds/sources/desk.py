@@ -1,0 +1,66 @@
+"""A private DuckDB that never uses the network, with a folder for temporary files."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["Desk", "desk", "quoted", "quoted_path"]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A DuckDB connection and the folder that is deleted with it."""
+
+    connection: duckdb.DuckDBPyConnection
+    folder: Path
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def new_path(self, suffix: str) -> Path:
+        """Return a path in the folder that is not in use."""
+        return self.folder / f"{next(self._numbers)}{suffix}"
+
+    def register(self, data: object) -> str:
+        """Make Arrow data known to DuckDB, and return the name it is known by."""
+        name = f"arrow{next(self._numbers)}"
+        self.connection.register(name, data)
+        return name
+
+    def types(self, relation: str) -> list[str]:
+        """Return the types of a relation's columns, from its metadata."""
+        return [str(row[1]) for row in self.connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()]
+
+
+@contextmanager
+def desk() -> Iterator[Desk]:
+    """Open a `Desk`, and clear it away."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="fairbounds-") as folder:
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "temp_directory": os.path.join(folder, "spill"),
+        }
+        with duckdb.connect(":memory:", config=config) as connection:
+            yield Desk(connection, Path(folder))
+
+
+def quoted(text: str) -> str:
+    """Write an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted_path(path: Path) -> str:
+    """Write a path as an SQL string that DuckDB does not take for a pattern."""
+    return quoted(glob.escape(os.fspath(path)))
