@@ -50,6 +50,10 @@ RULES: dict[str, tuple[Callable[[int, int], bool], Callable[[int, int], bool]]] 
 }
 
 
+class Unsolved(Exception):
+    """HiGHS cannot tell whether a program can be satisfied."""
+
+
 @dataclass(frozen=True)
 class Facts:
     """What two tables say, as plain dictionaries of cells; only the proportions of the weights matter.
@@ -249,19 +253,19 @@ class Polytope:
         """
         rows, right, limits = self._with_columns(extra), self.needs, [np.asarray(row) for row in below]
         if one is not None:
-            rows = sparse.hstack([rows, sparse.csr_array(-self.needs[:, None])])
+            rows = sparse.hstack([rows, sparse.csr_array(-self.needs[:, None] / COUNT)])
             rows = sparse.vstack([rows, sparse.csr_array(np.append(one, 0.0)[None, :])])
             right = np.append(np.zeros(len(self.needs)), COUNT)
             limits = [np.append(row, 0.0) for row in limits]
             objective = np.append(objective, 0.0)
-        for method, tolerance in (("highs", 1e-9), ("highs", 1e-7), ("highs-ipm", 1e-9), ("highs-ds", 1e-7)):
+        for tolerance in (1e-9, 1e-7):
             answer = linprog(
                 objective,
                 A_eq=rows,
                 b_eq=right,
                 A_ub=sparse.csr_array(np.array(limits)) if limits else None,
                 b_ub=np.zeros(len(limits)) if limits else None,
-                method=method,
+                method="highs",
                 options={"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance},
             )
             match answer.status:
@@ -271,7 +275,7 @@ class Polytope:
                     return None
                 case 3:
                     return -math.inf
-        raise AssertionError(answer.message)
+        raise Unsolved(answer.message)
 
     def _with_columns(self, extra: int) -> Any:
         return sparse.hstack([self.rows, sparse.csr_array((self.rows.shape[0], extra))]) if extra else self.rows
@@ -362,22 +366,24 @@ class Polytope:
         assert span is not None
         (above_a, below_a), (above_b, below_b) = self.rate(stem, a), self.rate(stem, b)
 
-        def second(floor: float) -> float:
-            found = self.least(above_b, below=[floor * below_a - above_a], one=below_b)
+        def second(floor: float, before: float) -> float:
+            try:
+                found = self.least(above_b, below=[floor * below_a - above_a], one=below_b)
+            except Unsolved:  # b's condition has next to no mass there; a lower floor has nothing larger
+                return before
             return math.inf if found is None else found / COUNT
 
-        best = combine(span[0], second(span[0]))
-        queue = [(-math.inf, *span)]
+        start = second(span[0], 0.0)
+        best, queue = combine(span[0], start), [(-math.inf, *span, start)]
         while queue and best < math.inf:
-            top, low, high = heapq.heappop(queue)
-            if -top <= best + tolerance * max(1.0, abs(best)):
-                break
-            grid = np.linspace(low, high, 7).tolist()
-            for left, right in itertools.pairwise(grid):
-                least = second(left)
+            top, low, high, least = heapq.heappop(queue)
+            if -top <= best + tolerance * max(1.0, abs(best)) or 0 < high - low < 1e-8:
+                return max(best, -top)
+            for left, right in itertools.pairwise(np.linspace(low, high, 7).tolist()):
+                least = second(left, least)
                 if math.isfinite(least):
                     best = max(best, combine(left, least))
-                    heapq.heappush(queue, (-combine(right, least), left, right))
+                    heapq.heappush(queue, (-combine(right, least), left, right, least))
         return best
 
 

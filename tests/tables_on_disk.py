@@ -82,7 +82,7 @@ def _option(name: str, value: object) -> Iterator[str]:
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for one in value:
             yield from (flag, str(one))
-    elif value is not None:
+    elif value is not None and value is not False:
         yield from (flag, str(value))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -39,6 +40,11 @@ def audit(internal: object = INTERNAL, external: object = EXTERNAL, **changes: A
     return fb.audit(internal, external, **{**ROLES, **WEIGHTS, **changes})
 
 
+def with_more(columns: Columns, *values: object) -> Columns:
+    """Return a table with one more row."""
+    return {name: [*column, value] for (name, column), value in zip(columns.items(), values, strict=True)}
+
+
 def ends(found: fb.Finding) -> tuple[float | None, float | None]:
     return found.bounds.lower, found.bounds.upper
 
@@ -69,12 +75,7 @@ MOST = {
 
 def over_jobs(population: str, *factors: tuple[Fraction, ...]) -> Fraction:
     """Sum the product of some shares over the jobs."""
-    total = Fraction(0)
-    for at, weight in enumerate(JOBS[population]):
-        for factor in factors:
-            weight *= factor[at]
-        total += weight
-    return total
+    return sum((math.prod(job) for job in zip(JOBS[population], *factors, strict=True)), Fraction(0))
 
 
 @pytest.mark.parametrize("population", ["external", "internal"])
@@ -86,7 +87,9 @@ def test_the_numbers_are_those_found_by_hand(population: str) -> None:
     likely = {"female": alike / share["female"]}
     likely["male"] = (over_jobs(population, APPROVED) - alike) / share["male"]
     result = audit(population=population, reference="male", metrics=["selection_rate", *DEFAULT])
-    assert {entry.group: entry.share for entry in result.groups} == pytest.approx({k: float(v) for k, v in share.items()})
+    assert {entry.group: entry.share for entry in result.groups} == pytest.approx(
+        {k: float(v) for k, v in share.items()}
+    )
     for sex in share:
         assert ends(result.find("selection_rate", sex)) == pytest.approx((float(least[sex]), float(most[sex])))
         assert result.find("selection_rate", sex).estimate("independence") == pytest.approx(float(likely[sex]))
@@ -104,7 +107,9 @@ def test_the_fractions_themselves() -> None:
     """Written out once, lest the formulas above and the program share a mistake."""
     found = audit(reference="male").find("disparate_impact")
     assert ends(found) == pytest.approx((8415 / 30967, 121 / 173))
-    assert found.estimate("independence") == pytest.approx((0.27 + 0.375 + 0.072) / 1.73 * 1.87 / (0.03 + 0.125 + 1.368))
+    assert found.estimate("independence") == pytest.approx(
+        (0.27 + 0.375 + 0.072) / 1.73 * 1.87 / (0.03 + 0.125 + 1.368)
+    )
 
 
 DEFAULT = ("disparate_impact", "demographic_disparity")
@@ -134,15 +139,23 @@ def as_relation(columns: Columns, path: Path) -> object:
 FORMS: dict[str, Callable[[Columns, Path], object]] = {
     "csv": as_csv,
     "parquet": as_parquet,
-    "pandas": lambda columns, path: pd.DataFrame(columns),
-    "pandas categorical": lambda columns, path: pd.DataFrame(columns).astype({"job": "category"}),
-    "polars": lambda columns, path: pl.DataFrame(columns),
-    "polars lazy": lambda columns, path: pl.LazyFrame(columns),
-    "pyarrow": lambda columns, path: pa.table(columns),
+    "pandas": lambda columns, _: pd.DataFrame(columns),
+    "pandas categorical": lambda columns, _: pd.DataFrame(columns).astype({"job": "category"}),
+    "polars": lambda columns, _: pl.DataFrame(columns),
+    "polars lazy": lambda columns, _: pl.LazyFrame(columns),
+    "pyarrow": lambda columns, _: pa.table(columns),
     "duckdb": as_relation,
-    "dict of arrays": lambda columns, path: {name: np.array(values) for name, values in columns.items()},
+    "dict of arrays": lambda columns, _: {name: np.array(values) for name, values in columns.items()},
     "rows": as_rows,
 }
+
+
+def alike(found: fb.Audit, wanted: fb.Audit) -> None:
+    """Compare findings but for rounding, where levels are in another order."""
+    for ours, theirs in zip(found.findings, wanted.findings, strict=True):
+        assert (ours.metric, ours.group, ours.verdict) == (theirs.metric, theirs.group, theirs.verdict)
+        assert ends(ours) == pytest.approx(ends(theirs))
+        assert ours.estimate("independence") == pytest.approx(theirs.estimate("independence"))
 
 
 def same(found: fb.Audit, wanted: fb.Audit) -> None:
@@ -186,7 +199,7 @@ def test_text_of_a_file_meets_numbers_of_a_frame(tmp_path: Path) -> None:
     numbers = {"nurse": 1, "teacher": 2, "driver": 30}
     internal, external = ({**table, "job": [numbers[job] for job in table["job"]]} for table in (INTERNAL, EXTERNAL))
     result = audit(as_csv(internal, tmp_path / "internal"), pl.DataFrame(external))
-    assert result.findings == audit().findings
+    alike(result, audit())
     assert any("'job' holds text in one table" in warning for warning in result.warnings)
 
 
@@ -274,17 +287,19 @@ def test_the_probabilities_of_a_fitted_tree_are_its_scores(monkeypatch: pytest.M
     tree, rows = fitted()
     asked: list[int] = []
     honest = DecisionTreeClassifier.predict_proba
-    monkeypatch.setattr(
-        DecisionTreeClassifier, "predict_proba", lambda self, X: (asked.append(len(X)), honest(self, X))[1]
-    )
+
+    def counted(self: DecisionTreeClassifier, frame: pd.DataFrame) -> object:
+        asked.append(len(frame))
+        return honest(self, frame)
+
+    monkeypatch.setattr(DecisionTreeClassifier, "predict_proba", counted)
     roles = {"protected": "sex", "external_weight": "people"}
     result = fb.audit(rows, EXTERNAL, predict=tree, features=["nurse", "years"], favourable="granted", **roles)
     assert asked == [14]  # nurse or not × seven numbers of years
     probabilities = honest(tree, rows[["nurse", "years"]])[:, list(tree.classes_).index("granted")]
-    assert 0 < probabilities.min() < probabilities.max() <= 1
+    assert len({*probabilities} - {0, 1}) > 0
     by_column = fb.audit(rows.assign(p=probabilities), EXTERNAL, score="p", common=["job"], **roles)
-    for ours, theirs in zip(result.findings, by_column.findings, strict=True):
-        assert ends(ours) == pytest.approx(ends(theirs))
+    alike(result, by_column)
 
 
 def test_what_a_model_raises_is_not_hidden() -> None:
@@ -320,14 +335,11 @@ def test_more_than_two_groups_add_the_comparisons_of_all() -> None:
 
 
 def test_the_reference_is_the_largest_group_of_the_audited_population() -> None:
-    """18,700 of 36,000 people are men; weighed by the applicants' jobs, women are 0.47."""
+    """With 13,000 male drivers women are 17,300 of 33,800 people; of the applicants, who drive more often, 0.496."""
     assert audit().provenance["reference"] == "male"
-    external = {**EXTERNAL, "people": [9000, 1000, 7500, 2500, 800, 14000]}
-    assert audit(external=external).provenance["reference"] == "male"
-    assert audit(external={**external, "people": [9000, 1000, 7500, 2500, 800, 13000]}).provenance["reference"] == "female"
-    assert audit(external={**external, "people": [9000, 1000, 7500, 2500, 800, 13000]}, population="internal").provenance[
-        "reference"
-    ] == "male"
+    external = {**EXTERNAL, "people": [9000, 1000, 7500, 2500, 800, 13000]}
+    assert audit(external=external).provenance["reference"] == "female"
+    assert audit(external=external, population="internal").provenance["reference"] == "male"
 
 
 def test_common_columns_are_all_that_both_tables_have_but_roles() -> None:
@@ -337,20 +349,25 @@ def test_common_columns_are_all_that_both_tables_have_but_roles() -> None:
     assert audit(internal, external, common=["region"]).provenance["columns"]["common"] == ["region"]
 
 
-@pytest.mark.parametrize(("yes", "no"), [("yes", "no"), ("Y", "N"), (1, 0), (True, False), ("1.0", "0.0"), ("TRUE", "FALSE")])
+PLAIN = [("yes", "no"), ("Y", "N"), (1, 0), (True, False), ("1.0", "0.0"), ("TRUE", "FALSE")]
+
+
+@pytest.mark.parametrize(("yes", "no"), PLAIN)
 def test_the_favourable_level_is_guessed_where_it_is_plain_and_the_guess_is_told(yes: object, no: object) -> None:
     internal = {**INTERNAL, "approved": [yes, no] * 3}
     guessed, told = audit(internal, favourable=None), audit(internal, favourable=yes)
     assert guessed.findings == told.findings
-    assert guessed.warnings == (f"the favourable level of 'approved' was taken to be {str(yes)!r}.",)
+    [warning] = guessed.warnings
+    assert f"favourable level of 'approved' was taken to be {str(yes)!r}" in warning
     assert told.warnings == ()
 
 
 def test_one_stratum_is_accepted_in_python() -> None:
-    result = audit({"job": ["nurse"] * 2, "approved": ["yes", "no"], "n": [1, 3]}, one_stratum="allow")
-    assert result.strata.n == 3
-    only = {"job": ["nurse"] * 2, "sex": ["female", "male"], "people": [1, 3]}
-    assert audit({"job": ["nurse"] * 2, "approved": ["yes", "no"], "n": [1, 3]}, only).strata.n == 1
+    internal = {"job": ["nurse"] * 2, "approved": ["yes", "no"], "n": [1, 3]}
+    external = {"job": ["nurse"] * 2, "sex": ["female", "male"], "people": [1, 3]}
+    assert audit(internal, external).strata.n == 1
+    with pytest.raises(fb.ProblemError, match="never vary"):
+        audit(internal, external, one_stratum="error")
 
 
 # -- warnings ----------------------------------------------------------------------------------------------------------
@@ -362,15 +379,16 @@ def test_a_plain_audit_has_nothing_to_warn_of() -> None:
 
 @pytest.mark.parametrize(
     ("population", "external_only", "internal_only"),
-    [("external", "1 strata there have an unknown outcome", "these decisions do not count"),
-     ("internal", "the audited population has nobody there", "1 strata there have unknown group shares")],
+    [
+        ("external", "unknown outcome", "these decisions do not count"),
+        ("internal", "the audited population has nobody there", "unknown group shares"),
+    ],
 )
 def test_strata_of_one_table_only_are_told_with_their_mass(
     population: str, external_only: str, internal_only: str
 ) -> None:
     """4,000 of 40,000 people are pilots, whom nobody decided on; 200 of 4,000 decisions are about bakers."""
-    internal = {name: [*values, more] for (name, values), more in zip(INTERNAL.items(), ("baker", "yes", 200), strict=True)}
-    external = {name: [*values, more] for (name, values), more in zip(EXTERNAL.items(), ("pilot", "male", 4000), strict=True)}
+    internal, external = with_more(INTERNAL, "baker", "yes", 200), with_more(EXTERNAL, "pilot", "male", 4000)
     result = audit(internal, external, population=population)
     assert result.strata.external_only_mass == pytest.approx(0.1)
     assert result.strata.internal_only_mass == pytest.approx(0.05)
@@ -392,8 +410,7 @@ def test_tables_without_a_stratum_in_common_allow_everything_and_say_so() -> Non
 
 
 def test_a_group_outside_the_audited_population_is_told() -> None:
-    external = {name: [*values, more] for (name, values), more in zip(EXTERNAL.items(), ("pilot", "other", 9), strict=True)}
-    result = audit(external=external, population="internal")
+    result = audit(external=with_more(EXTERNAL, "pilot", "other", 9), population="internal")
     assert [entry.group for entry in result.groups] == ["female", "male"]
     assert any("'other'" in warning and "nothing is reported" in warning for warning in result.warnings)
 
@@ -426,14 +443,15 @@ def test_a_finding_is_found_by_metric_and_group() -> None:
     assert (found.metric, found.group, found.reference) == ("disparate_impact", "other", "male")
     assert result.find("disparate_impact").group == "female"  # the first
     assert result.find("parity_gap").group is None
-    with pytest.raises(fb.ProblemError, match=r"no finding 'disparate_impact' for 'male'; it has .*disparate_impact \(other\)"):
+    known = r"no finding 'disparate_impact' for 'male'; it has .*disparate_impact \(other\)"
+    with pytest.raises(fb.ProblemError, match=known):
         result.find("disparate_impact", "male")
 
 
 def cases() -> Mapping[str, Callable[[], fb.Audit]]:
     years = {**EXTERNAL, "sex": [1, 2, 1, 2, 1, 2]}
     missing = {**EXTERNAL, "sex": ["female", None] * 3}
-    pilots = {name: [*values, more] for (name, values), more in zip(EXTERNAL.items(), ("pilot", "male", 9), strict=True)}
+    pilots = with_more(EXTERNAL, "pilot", "male", 9)
     never = {**INTERNAL, "n": [300, 700, 0, 600, 0, 160]}
     return {
         "plain": audit,
@@ -463,10 +481,11 @@ def test_an_audit_survives_json(case: str) -> None:
 def test_an_audit_of_dataframes_with_dates_survives_json() -> None:
     days = {"nurse": "2024-01-01", "teacher": "2024-02-01", "driver": "2024-03-01"}
     internal, external = (
-        pd.DataFrame({**table, "job": pd.to_datetime([days[job] for job in table["job"]])}) for table in (INTERNAL, EXTERNAL)
+        pd.DataFrame({**table, "job": pd.to_datetime([days[job] for job in table["job"]])})
+        for table in (INTERNAL, EXTERNAL)
     )
     result = audit(internal, external)
-    assert result.findings == audit().findings
+    alike(result, audit())
     assert fb.Audit.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 

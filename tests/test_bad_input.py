@@ -95,7 +95,12 @@ def people(*lines: str) -> str:
 
 UNWEIGHTED = {"internal_weight": None, "external_weight": None}
 LABELLED = csv(
-    "job,approved,repaid,n", "nurse,yes,yes,3", "nurse,no,no,7", "teacher,yes,no,6", "teacher,no,yes,6", "driver,yes,yes,9"
+    "job,approved,repaid,n",
+    "nurse,yes,yes,3",
+    "nurse,no,no,7",
+    "teacher,yes,no,6",
+    "teacher,no,yes,6",
+    "driver,yes,yes,9",
 )
 SCORED = csv("job,p,n", "nurse,0.3,10", "teacher,0.5,12", "driver,0.9,16")
 SCORE = {"decision": None, "favourable": None, "score": "p"}
@@ -108,6 +113,7 @@ def id_files(first: str, second: str) -> dict[str, Content]:
     return {"internal.csv": first, "external.csv": second}
 
 
+# fmt: off
 CASES = [
     # -- the files -----------------------------------------------------------------------------------------------------
     Case("missing file", ["internal file 'interna.csv'", "does not exist", "did you mean 'internal.csv'"],
@@ -118,7 +124,7 @@ CASES = [
     Case("folder", ["'data' is a folder", "name a file", "data/*.csv"], {"internal": "data"},
          {"data": folder_with("part-1.csv")}),
     Case("empty path", ["internal file", "empty name", "give a path"], {"internal": ""}),
-    Case("file name too long", ["does not exist", "xxxx"], {"internal": "x" * 5000}),
+    Case("file name too long", ["internal file", "xxxx"], {"internal": "x" * 5000}),
     Case("file name with a zero byte", ["does not exist"], {"internal": "inter\0nal.csv"}),
     Case("empty file", ["internal file 'internal.csv'", "is empty", "header"], files={"internal.csv": b""}),
     Case("blank file", ["external file 'external.csv'", "is empty"], files={"external.csv": "\n \n\n"}),
@@ -246,7 +252,7 @@ CASES = [
          {"internal.csv": csv("job,approved,repaid,n", "nurse,yes,full,1", "nurse,no,late,1", "driver,yes,never,2")}),
     Case("unknown positive", ["'repaid'", "'yea'", "did you mean 'yes'"], {"label": "repaid", "positive": "yea"},
          {"internal.csv": LABELLED}),
-    Case("positive without label", ["--positive", "--label"], {"positive": "yes"}, defect="--positive is ignored"),
+    Case("positive without label", ["--positive", "--label"], {"positive": "yes"}),
     Case("score above 1", ["'p'", "1.2", "between 0 and 1"], SCORE, {"internal.csv": SCORED.replace("0.9", "1.2")}),
     Case("score below 0", ["'p'", "-0.1", "between 0 and 1"], SCORE, {"internal.csv": SCORED.replace("0.3", "-0.1")}),
     Case("score in percent", ["'p'", "30", "between 0 and 1"], SCORE,
@@ -258,13 +264,11 @@ CASES = [
     Case("missing score", ["'p'", "missing", "--missing drop"], SCORE, {"internal.csv": SCORED.replace("0.9", "")}),
     Case("score that is nan", ["'p'", "missing", "1 row"], SCORE, {"internal.csv": SCORED.replace("0.9", "nan")}),
     Case("missing score as a level", ["'p'", "missing", "--missing drop"], {**SCORE, "missing": "level"},
-         {"internal.csv": SCORED.replace("0.9", "")}, defect="'must hold numbers …, not '(missing)'' does not say what to do"),
+         {"internal.csv": SCORED.replace("0.9", "")}),
     # -- metrics, methods and thresholds -------------------------------------------------------------------------------
     Case("metric that needs a label", ["true_positive", "true outcome", "--label"], {"metric": "true_positive_rate"}),
-    Case("unknown metric", ["'disparate_impct'", "did you mean 'disparate_impact'"], {"metric": "disparate_impct"},
-         defect="all 32 names are printed, 800 letters"),
-    Case("unknown metric like nothing", ["'fairness'", "'disparate_impact'"], {"metric": "fairness"},
-         defect="all 32 names are printed, 800 letters"),
+    Case("unknown metric", ["'disparate_impct'", "did you mean 'disparate_impact'"], {"metric": "disparate_impct"}),
+    Case("unknown metric like nothing", ["'fairness'", "'disparate_impact'"], {"metric": "fairness"}),
     Case("unknown method", ["'latent'", "independence"], {"method": "latent"}),
     Case("threshold 0", ["threshold", "0.0"], {"threshold": 0}),
     Case("threshold 1.5", ["threshold", "1.5"], {"threshold": 1.5}),
@@ -287,13 +291,14 @@ CASES = [
     Case("second group outside the population", ["'sex'", "two groups", "'female'", "audited"],
          {"population": "internal"}, {"external.csv": people("nurse,female,1", "teacher,female,2", "driver,female,1",
                                                            "pilot,male,3")}),
-    Case("reference outside the population", ["'sex'", "'male'", "audited population"], {"population": "internal", "reference": "male"},
-         {"external.csv": people("nurse,female,1", "teacher,other,2", "driver,other,1", "pilot,male,3")},
-         defect="says that there is no group 'male' (did you mean 'female'?), but the file has it"),
+    Case("reference outside the population", ["'sex'", "'male'", "audited population"],
+         {"population": "internal", "reference": "male"},
+         {"external.csv": people("nurse,female,1", "teacher,other,2", "driver,other,1", "pilot,male,3")}),
     Case("reference among combined groups", ["'male x white'", "did you mean 'male × white'"],
          {"protected": ["sex", "race"], "reference": "male x white"},
-         {"external.csv": csv("job,sex,race,people", "nurse,male,white,1", "nurse,female,white,2", "driver,male,black,3")}),
-    Case("protected is an identifier", ["protected", "'sex'", "identifier", "1500"], {**UNWEIGHTED, "favourable": "yes"},
+         {"external.csv": csv("job,sex,race,people", "nurse,male,white,1", "nurse,female,white,2",
+                              "driver,male,black,3")}),
+    Case("protected is an identifier", ["protected", "'sex'", "identifier", "1500"], UNWEIGHTED,
          id_files(PERSONS, "job,sex\n" + "".join(f"nurse,person {n}\n" for n in range(1500)))),
     # -- common variables ----------------------------------------------------------------------------------------------
     Case("one stratum", ["never vary", "job=nurse", "--one-stratum allow"],
@@ -307,6 +312,10 @@ CASES = [
     Case("identifier beside a common variable", ["'id'", "identifier", "--common"], UNWEIGHTED,
          id_files("id,job,approved\n" + "".join(f"{n},nurse,yes\n" for n in range(1500)),
                   "id,job,sex\n" + "".join(f"{n},nurse,{'fm'[n % 2]}\n" for n in range(1500)))),
+    Case("identifiers that never meet", ["'id'", "identifier", "--common"], UNWEIGHTED,
+         id_files("id,approved\n" + "".join(f"A{n:04},yes\n" for n in range(1500)),
+                  "id,sex\n" + "".join(f"A-{n:05},{'fm'[n % 2]}\n" for n in range(1500, 3000))),
+         defect="offers a recode map of 1,500 lines; and the search for the nearest spelling is quadratic"),
     Case("levels in another case", ["'job'", "spelling", "'Driver'", "'driver'", "--recode job="],
          files={"internal.csv": INTERNAL.replace("driver", "Driver")}),
     Case("levels with other spaces", ["'job'", "spelling", "'bus driver'", "'bus driver '", "--recode job="],
@@ -327,11 +336,10 @@ CASES = [
     Case("spelling twins within one file", ["'job'", "'nurse'", "'Nurse'", "--recode job="],
          files={"internal.csv": INTERNAL + "Nurse,yes,4\n"}),
     Case("no level in common", ["'job'", "shares no level", "'nurse'", "'2221'", "--recode job="],
-         files={"external.csv": EXTERNAL.replace("nurse", "2221").replace("teacher", "2341").replace("driver", "8322")}),
+         files={"external.csv": people("2221,female,1", "2341,male,2", "8322,male,3")}),
     Case("numbers that never meet", ["'income'", "shares no level", "--bin income="], {"common": "income"},
          {"internal.csv": csv("income,approved,n", "1000.5,yes,1", "2000.1,no,2"),
-          "external.csv": csv("income,sex,people", "1010.5,male,1", "2010.1,female,2")},
-         defect="offers a recode map only, where bins are what is needed"),
+          "external.csv": csv("income,sex,people", "1010.5,male,1", "2010.1,female,2")}),
     Case("unmatched level", ["'job'", "'pilot'", "only external", "--unmatched warn", "--recode job="],
          {"unmatched": "error"}, {"external.csv": EXTERNAL + "pilot,male,50\n"}),
     Case("unmatched levels on both sides", ["'job'", "'pilot'", "'baker'", "--unmatched warn"], {"unmatched": "error"},
@@ -343,11 +351,9 @@ CASES = [
                               "driver,south,male,2", "driver,north,male,2")}),
     Case("long names of levels", ["'job'", "shares no level", "--recode job="],
          files={"internal.csv": rows(f'"{LONG} one",yes,1', f'"{LONG} two",no,1'),
-                "external.csv": people(f'"{LONG} three",female,1', f'"{LONG} four",male,1')},
-         defect="levels are printed whole"),
+                "external.csv": people(f'"{LONG} three",female,1', f'"{LONG} four",male,1')}),
     Case("long names of groups", ["'sex'", "'nobody'", "its groups are"], {"reference": "nobody"},
-         {"external.csv": EXTERNAL.replace("female", f'"{LONG}"').replace("male", f'"{LONG} too"')},
-         defect="levels are printed whole"),
+         {"external.csv": EXTERNAL.replace("female", f'"{LONG}"').replace("male", f'"{LONG} too"')}),
     Case("levels with line breaks", ["'job'", "shares no level", "--recode job="],
          files={"internal.csv": rows('"a\nb",yes,1', '"c\r\nd",no,1'),
                 "external.csv": people("x,female,1", '"y\n\nz",male,1')}),
@@ -369,7 +375,8 @@ CASES = [
     Case("weights that are all zero", ["'n'", "internal.csv", "zero"],
          files={"internal.csv": rows("nurse,yes,0", "driver,no,0")}),
     Case("weights beyond all numbers", ["'n'", "internal.csv"],
-         files={"internal.csv": rows("nurse,yes,1e308", "driver,no,1e308", "driver,yes,1e308")}),
+         files={"internal.csv": rows("nurse,yes,1e308", "driver,no,1e308", "driver,yes,1e308")},
+         defect="the total overflows, and the audit prints nan or fails"),
     # -- missing values ------------------------------------------------------------------------------------------------
     Case("missing common value", ["internal.csv", "'job'", "1 row", "--missing drop", "--missing level"],
          files={"internal.csv": INTERNAL.replace("driver,yes", ",yes")}),
@@ -423,7 +430,7 @@ CASES = [
           "external.csv": csv("age,sex,people", "30,female,1", "65,male,2")}),
     Case("bin at nan", ["'age'", "nan"], {"bin": "age=25,nan"},
          {"internal.csv": csv("age,approved,n", "20,yes,1", "70,no,2"),
-          "external.csv": csv("age,sex,people", "20,female,1", "70,male,2")}, defect="accepted: an interval '>=nan'"),
+          "external.csv": csv("age,sex,people", "20,female,1", "70,male,2")}),
     Case("bin with semicolons", ["age=25;60", "commas"], {"bin": "age=25;60"}),
     Case("bin of a column that holds text", ["'job'", "'driver'", "not a number"], {"bin": "job=25,60"}),
     Case("bin of an unknown column", ["'jobs'", "did you mean 'job'"], {"bin": "jobs=25,60"}),
@@ -444,15 +451,18 @@ CASES = [
     Case("bad population", ["--population", "'census'", "'external'"], {"population": "census"}),
     Case("bad format", ["--format", "'xml'", "'json'"], {"format": "xml"}),
     Case("bad unmatched", ["--unmatched", "'ignore'", "'warn'"], {"unmatched": "ignore"}),
-    Case("empty report", ["--report"], {"report": ""}),
+    Case("empty report", ["report", "name a file"], {"report": ""}),
     Case("report in a missing folder", ["reports/audit.html", "folder"], {"report": "reports/audit.html"}),
     Case("report that is a folder", ["'reports'", "folder"], {"report": "reports"}, {"reports": folder_with()}),
-    Case("report over the internal file", ["internal.csv"], {"report": "internal.csv"}),
-    Case("report over the external file", ["external.csv", "--report"], {"report": "./external.csv"}),
+    Case("report over the internal file", ["internal.csv", "report", "another"], {"report": "internal.csv"},
+         defect="the user's data are replaced by the report"),
+    Case("report over the external file", ["external.csv", "report", "another"], {"report": "./external.csv"},
+         defect="the user's data are replaced by the report"),
     Case("demo with a bad data set", ["'adults'", "'adult'"], arguments=["demo", "--dataset", "adults"]),
     Case("demo report in a missing folder", ["reports/demo.html", "folder"],
          arguments=["demo", "--dataset", "german", "--report", "reports/demo.html"]),
 ]
+# fmt: on
 
 
 @pytest.fixture
@@ -490,9 +500,7 @@ def marked(cases: Sequence[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", marked(CASES))
-def test_bad_input_is_refused_in_one_sentence(
-    case: Case, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_refused_in_one_sentence(case: Case, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = prepared(folder, case)
     code = cli._run(case.command)
     refuse(case, code, *capsys.readouterr())
@@ -552,9 +560,10 @@ class Refusal:
 
 
 def answering(*values: object) -> Callable[[object], list[object]]:
-    return lambda frame: list(values)
+    return lambda _: list(values)
 
 
+# fmt: off
 REFUSALS = [
     Refusal("no table", ["internal", "path", "dataframe", "int"], {"internal": 0}),
     Refusal("bytes for a path", ["external", "path", "bytes"], {"external": b"census.csv"}),
@@ -594,8 +603,7 @@ REFUSALS = [
     Refusal("no protected variable", ["protected"], {"protected": []}),
     Refusal("bad population", ["'census'", "'external'", "'internal'"], {"population": "census"}),
     Refusal("bad policy for missing values", ["'ignore'", "'drop'", "'level'"], {"missing": "ignore"}),
-    Refusal("bad policy for unmatched levels", ["'eror'", "'warn'", "'error'"], {"unmatched": "eror"},
-            defect="everything but 'error' means 'warn'"),
+    Refusal("bad policy for unmatched levels", ["'eror'", "'warn'", "'error'"], {"unmatched": "eror"}),
     Refusal("bad policy for one stratum", ["'eror'", "'allow'", "'error'"], {"one_stratum": "eror"},
             defect="everything but 'error' means 'allow'"),
     Refusal("common that is not a list", ["common", "'job'", "list"], {"common": "job"},
@@ -618,10 +626,11 @@ REFUSALS = [
     Refusal("too few answers", ["model", "1 values", "2 distinct rows"], {**MODEL, "predict": answering(0.5)}),
     Refusal("a probability above 1", ["model", "1.5", "[0, 1]"], {**MODEL, "predict": answering(0.5, 1.5)}),
     Refusal("no answer", ["model", "NaN", "1 of 2"], {**MODEL, "predict": answering(0.5, float("nan"))}),
-    Refusal("one answer for all", ["model", "one value per row"], {**MODEL, "predict": lambda frame: 1}),
+    Refusal("one answer for all", ["model", "one value per row"], {**MODEL, "predict": lambda _: 1}),
     Refusal("answers in words", ["'granted'", "'refused'", "favourable"],
             {**MODEL, "predict": answering("granted", "refused")}),
 ]
+# fmt: on
 
 
 @pytest.mark.parametrize("refusal", marked(REFUSALS))

@@ -1,10 +1,11 @@
-"""The command line's contract (DESIGN section 5) where the input is good: what is printed, and which code is returned."""
+"""The command line where the input is good (DESIGN section 5): what is printed, and which code is returned."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -142,15 +143,14 @@ def test_an_unbounded_end_is_null(folder: Path, capsys: Captured) -> None:
     assert found["bounds"]["upper"] is None
 
 
-@pytest.mark.xfail(strict=True, reason="null stands for an upper end without bound and for a lower end of +∞ alike")
-def test_a_ratio_that_is_infinite_everywhere_does_not_look_unbounded_on_both_sides(
-    folder: Path, capsys: Captured
-) -> None:
+def test_a_ratio_that_is_infinite_in_every_joint_is_not_called_undefined(folder: Path, capsys: Captured) -> None:
+    """All women are approved and no man is: x/0, never 0/0."""
     write(folder, {"internal.csv": csv("job,approved,n", "nurse,yes,1", "driver,no,1")})
     write(folder, {"external.csv": csv("job,sex,people", "nurse,female,1", "driver,male,2")})
     found = finding(run(capsys), "disparate_impact")
-    assert found["bounds"]["lower"] is not None
-    assert "0/0" not in found["note"]  # females are all approved and males never are: x/0, in every joint
+    assert found["verdict"] == "above"
+    assert found["bounds"]["defined"] == "always"
+    assert "0/0" not in found["note"]
 
 
 def test_levels_are_printed_as_the_user_wrote_them(folder: Path, capsys: Captured) -> None:
@@ -220,15 +220,17 @@ def test_python_dash_m_is_the_command_line() -> None:
     assert done.stdout == f"fairbounds, version {fb.__version__}\n"
 
 
-@pytest.mark.parametrize(("population", "n"), [("external", 3), ("internal", 2)])
-def test_either_population_may_be_audited(folder: Path, capsys: Captured, population: str, n: int) -> None:
-    write(folder, {"external.csv": EXTERNAL + "pilot,male,4000\n", "internal.csv": INTERNAL.replace("driver", "pilot")})
+@pytest.mark.parametrize(("population", "share"), [("external", 17_300 / 40_000), ("internal", 1_880 / 4_000)])
+def test_either_population_may_be_audited(folder: Path, capsys: Captured, population: str, share: float) -> None:
+    """Women are 9 in 10 nurses, 3 in 4 teachers, 1 in 20 drivers, and there is no telling how many bakers."""
+    write(folder, {"external.csv": f"{EXTERNAL}pilot,male,4000\n", "internal.csv": f"{INTERNAL}baker,yes,200\n"})
     audit = run(capsys, population=population)
     assert audit["population"] == population
-    assert audit["strata"]["n"] == (4 if population == "external" else 3)
-    assert audit["strata"]["internal_only_mass"] == 0
-    assert audit["strata"]["external_only_mass"] == pytest.approx(16_000 / 40_000)
+    assert audit["strata"] == {"n": 4, "internal_only_mass": 0.05, "external_only_mass": 0.1}
+    assert audit["groups"][0] == {**audit["groups"][0], "group": "female", "share": pytest.approx(share)}
     assert f"that of the {population} table" in audit["assumptions"][0]
+    assert "5.00% of the internal table" in said(audit)
+    assert "10.00% of the external table" in said(audit)
 
 
 def test_weights_stand_for_rows(folder: Path, capsys: Captured) -> None:
@@ -290,7 +292,8 @@ def test_several_protected_columns_are_combined(folder: Path, capsys: Captured) 
 def test_common_may_be_some_of_the_shared_columns(folder: Path, capsys: Captured) -> None:
     """More common columns narrow the bounds, or leave them."""
     internal = csv("job,region,approved,n", "nurse,n,yes,9", "nurse,s,no,9", "driver,n,no,9", "driver,s,yes,9")
-    external = csv("job,region,sex,people", "nurse,n,female,9", "nurse,s,male,9", "driver,n,male,9", "driver,s,female,9")
+    lines = ["nurse,n,female,9", "nurse,s,male,9", "driver,n,male,9", "driver,s,female,9"]
+    external = csv("job,region,sex,people", *lines)
     write(folder, {"internal.csv": internal, "external.csv": external})
     fine, coarse = run(capsys), run(capsys, common="job")
     assert (fine["strata"]["n"], coarse["strata"]["n"]) == (4, 2)
@@ -312,8 +315,7 @@ def test_a_recode_map_makes_the_levels_meet(folder: Path, capsys: Captured) -> N
 
 
 def test_a_recode_map_may_join_levels_of_any_column(folder: Path, capsys: Captured) -> None:
-    write(folder, {"external.csv": CROSSED, "map.csv": "female × black,others\nblack,others\n"})
-    write(folder, {"race.csv": "black,others\n", "job.csv": "nurse,staff\nteacher,staff\n"})
+    write(folder, {"external.csv": CROSSED, "race.csv": "black,others\n", "job.csv": "nurse,staff\nteacher,staff\n"})
     audit = run(capsys, protected="race", recode=["race=race.csv", "job=job.csv"])
     assert [entry["group"] for entry in audit["groups"]] == ["others", "white"]
     assert audit["strata"]["n"] == 2
@@ -331,8 +333,9 @@ def test_missing_values_are_dropped_and_their_mass_is_told(folder: Path, capsys:
     """The nurse row of 300 lacks its decision: 300 of 3,800."""
     write(folder, {"internal.csv": INTERNAL.replace("nurse,yes", "nurse,")})
     audit = run(capsys, missing="drop")
-    assert "'approved' (1 rows, 7.89%)" in said(audit)
-    assert "1 rows, 7.89% of the weight, were left out" in said(audit)
+    assert "'approved' (1 row" in said(audit)
+    assert "7.89% of the weight" in said(audit)
+    assert "left out" in said(audit)
     assert audit["provenance"]["inputs"]["internal"]["dropped_rows"] == 1
 
 
@@ -340,7 +343,9 @@ def test_missing_values_may_be_a_level(folder: Path, capsys: Captured) -> None:
     write(folder, {"external.csv": EXTERNAL.replace("nurse,female", "nurse,")})
     audit = run(capsys, missing="level")
     assert [entry["group"] for entry in audit["groups"]] == ["female", "male", "(missing)"]
-    assert "'sex' (1 rows, 25.00%); they were kept as a level of their own" in said(audit)
+    assert "'sex' (1 row" in said(audit)
+    assert "25.00%" in said(audit)
+    assert "a level of their own" in said(audit)
 
 
 def test_one_stratum_is_accepted_when_told(folder: Path, capsys: Captured) -> None:
@@ -348,10 +353,8 @@ def test_one_stratum_is_accepted_when_told(folder: Path, capsys: Captured) -> No
     write(folder, {"external.csv": csv("job,sex,people", "nurse,female,1", "nurse,male,3")})
     audit = run(capsys, one_stratum="allow")
     assert audit["strata"]["n"] == 1
-    assert [ends(entry["selection_rate"] and {"bounds": entry["selection_rate"]}) for entry in audit["groups"]] == [
-        (0, 1),
-        (0, pytest.approx(1 / 3)),
-    ]
+    rates = [entry["selection_rate"] for entry in audit["groups"]]
+    assert [(rate["lower"], rate["upper"]) for rate in rates] == [(0, 1), (0, pytest.approx(1 / 3))]
 
 
 def test_metrics_and_thresholds_are_those_asked_for(capsys: Captured) -> None:
@@ -419,6 +422,47 @@ def test_a_pattern_reads_the_parts_of_a_table(folder: Path, capsys: Captured) ->
     assert "6 files" in parts["provenance"]["inputs"]["internal"]["source"]
 
 
+# -- text and report ---------------------------------------------------------------------------------------------------
+
+
+def test_text_is_the_default(capsys: Captured) -> None:
+    assert cli._run(command(format=None)) == 0
+    printed, said = capsys.readouterr()
+    assert said == ""
+    assert {"0.272", "0.699", "female", "internal.csv", "external.csv"} <= set(re.split(r"[^\w.]+", printed))
+    assert not printed.startswith("{")
+
+
+@pytest.mark.parametrize(("format_", "gate"), [("text", False), ("json", False), ("json", True)])
+def test_a_report_is_written_beside_what_is_printed(folder: Path, capsys: Captured, format_: str, gate: bool) -> None:
+    before = listing(folder)
+    assert cli._run(command(format=format_, report="audit.html", gate=gate)) == int(gate)
+    printed, said = capsys.readouterr()
+    assert said == ""
+    assert cli._run(command(format=format_)) == 0
+    assert capsys.readouterr().out == printed
+    assert set(listing(folder)) - set(before) == {"audit.html"}
+    page = (folder / "audit.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "female" in page
+    assert "0.272" in page
+
+
+def test_a_report_replaces_the_last_one(folder: Path) -> None:
+    write(folder, {"audit.html": "old"})
+    assert cli._run(command(report="audit.html")) == 0
+    assert "old" not in (folder / "audit.html").read_text(encoding="utf-8")[:100]
+
+
+def test_the_demo_shows_the_truth_inside_the_bounds(folder: Path, capsys: Captured) -> None:
+    assert cli._run(["demo", "--dataset", "german", "--report", "demo.html"]) == 0
+    printed, said = capsys.readouterr()
+    assert said == ""
+    assert "inside the bounds" in printed
+    assert str(folder / "demo.html") in printed.replace("\n", "")
+    assert (folder / "demo.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
 # -- exit codes --------------------------------------------------------------------------------------------------------
 
 
@@ -463,6 +507,18 @@ def test_an_interrupt_writes_nothing(folder: Path, capsys: Captured, monkeypatch
     assert listing(folder) == before
 
 
+@pytest.mark.xfail(strict=True, reason="the sentence is printed whatever was written before")
+def test_an_interrupt_after_the_report_does_not_say_that_nothing_was_written(
+    folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_print", interrupted)
+    assert cli._run(command(report="report.html")) == 130
+    assert not ("nothing was written" in capsys.readouterr().err and (folder / "report.html").exists())
+
+
 BROKEN = """
 import fairbounds.pipeline
 from fairbounds.cli import main
@@ -494,7 +550,7 @@ def test_a_fault_of_the_program_is_no_verdict() -> None:
 
 
 def test_a_reader_that_stops_early_sees_no_traceback() -> None:
-    line = " ".join([*PYTHON, *command(), "| head -1"])
+    line = f"{shlex.join([*PYTHON, *command()])} | head -1"
     done = subprocess.run(line, shell=True, check=False, capture_output=True, text=True)
     assert done.stdout == "{\n"
     assert done.stderr == ""
@@ -510,8 +566,9 @@ def unread(*arguments: str) -> subprocess.CompletedProcess[str]:
         os.close(writing)
 
 
-def test_a_closed_pipe_makes_no_traceback() -> None:
-    assert unread(*command()).stderr == ""
+@pytest.mark.parametrize("format_", ["text", "json"])
+def test_a_closed_pipe_makes_no_traceback(format_: str) -> None:
+    assert unread(*command(format=format_)).stderr == ""
 
 
 @pytest.mark.xfail(strict=True, reason="click exits with 1, which says that the gate was shown to fail")

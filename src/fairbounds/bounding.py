@@ -10,7 +10,7 @@ import numpy as np
 
 from fairbounds.attaining import attaining_joint, pair_program
 from fairbounds.errors import ProblemError
-from fairbounds.extremes import Extremes, extremes, levels
+from fairbounds.extremes import Extremes, extremes, levels, set_ends
 from fairbounds.kernels.strata import INTERNAL_ONLY
 from fairbounds.levels import Level
 from fairbounds.metrics import Metric, get, quotient
@@ -122,7 +122,7 @@ def _pair(problem: Problem, metric: Metric, at: int, base: int, search: bool) ->
     defined: Defined = "always"
     if lower is None or upper is None:
         defined, lower, upper = "never", None, None
-    elif "sometimes" in (ends.defined[at], ends.defined[base]) or (metric.is_ratio and ends.low[base] == 0):
+    elif "sometimes" in (ends.defined[at], ends.defined[base]) or _zero_over_zero(problem, metric, ends, at, base):
         defined = "sometimes"
     method, sharp = "closed form", True
     if not ends.together and lower is not None and upper is not None:
@@ -141,6 +141,17 @@ def _pair(problem: Problem, metric: Metric, at: int, base: int, search: bool) ->
         defined,
         rebuild=_rebuilding(problem, metric, at, base) if sharp else None,
     )
+
+
+def _zero_over_zero(problem: Problem, metric: Metric, ends: Extremes, at: int, base: int) -> bool:
+    """Whether some joint gives both groups of a ratio the rate 0."""
+    if not metric.is_ratio or ends.low[at] > 0 or ends.low[base] > 0:
+        return False
+    pair = np.zeros((1, len(problem.groups)))
+    pair[0, [at, base]] = 1.0
+    least, _ = set_ends(problem, ends.counted, pair)
+    nobody_else = len(problem.groups) == 2 and problem.loose_mass > 0
+    return bool(least[0] == 0) and not nobody_else
 
 
 def _separate_ends(metric: Metric, ends: Extremes, at: int, base: int) -> Ends:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,11 +27,17 @@ _GATE_CODES = {"pass": 0, "fail": 1, "undetermined": 3}
 _BAD_INPUT = 2
 _OWN_ERROR = 70  # not 1, which says that a gate was shown to fail
 _INTERRUPTED = 130
+_NOBODY_READS = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line; exit 0 when done, 1 for a failed gate, 2 for bad input, 3 for an undetermined gate."""
-    sys.exit(_run(arguments))
+    try:
+        code = _run(arguments)
+    except Exception:
+        traceback.print_exc()
+        code = _OWN_ERROR
+    sys.exit(code)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -38,17 +47,22 @@ def _run(arguments: Sequence[str] | None) -> int:
         raise
     except (FairboundsError, click.ClickException) as error:
         text = error.format_message() if isinstance(error, click.ClickException) else str(error)
-        click.echo(f"fairbounds: {' '.join(text.split())}", err=True)
+        click.echo(f"fairbounds: {' '.join(text.splitlines())}", err=True)
         return _BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
         click.echo("fairbounds: interrupted; nothing was written", err=True)
         return _INTERRUPTED
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, invoke_without_command=True
+)
 @click.version_option(package_name="fairbounds")
-def app() -> None:
+@click.pass_context
+def app(context: click.Context) -> None:
     """Say what a model's fairness metrics can be when the protected attribute is missing from its data."""
+    if context.invoked_subcommand is None:
+        raise click.UsageError("name a command: audit or demo; fairbounds --help tells more")
 
 
 def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -58,6 +72,8 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[
         column, sign, rest = value.partition("=")
         if not sign or not column or not rest:
             raise click.BadParameter(f"{value!r} is not of the form {parameter.metavar}", context, parameter)
+        if column in found:
+            raise click.BadParameter(f"column {column!r} is given twice", context, parameter)
         found[column] = rest
     return found
 
@@ -106,6 +122,7 @@ def audit(
     from fairbounds.pipeline import audit as run
     from fairbounds.verdicts import gate as judge
 
+    _refuse_overwriting(report, internal, external, *recode.values())
     maps = {column: _read_map(path) for column, path in recode.items()}
     edges = {column: _read_edges(column, text) for column, text in bins.items()}
     several = {name: list(options.pop(name)) for name in ("protected", "common", "metrics", "methods")}
@@ -121,10 +138,11 @@ def audit(
             bins=edges,
             **options,
         )
-    code = _GATE_CODES[judge(found.findings)] if gate else 0
+    shown = judge(found.findings) if gate else "pass"
     _write_report(found, report)
-    _print(found, format_)
-    return code
+    with _printing("nothing was written" if report is None else f"{report} was written"):
+        _print(found, format_)
+    return _GATE_CODES[shown]
 
 
 @app.command()
@@ -139,8 +157,9 @@ def demo(dataset: str, report: Path) -> None:
     with _busy(f"Auditing the {dataset} data"):
         found, truth = audit_embedded(dataset)
     write_html(found, report, truth=truth, title=f"Fairness audit of the {dataset} data")
-    print_audit(found, _console(), truth=truth)
-    click.echo(f"\nThe report is in {report.resolve()}")
+    with _printing(f"{report} was written"):
+        print_audit(found, _console(), truth=truth)
+        click.echo(f"\nThe report is in {report.resolve()}")
 
 
 def _console(*, stderr: bool = False) -> Console:
@@ -175,28 +194,59 @@ def _print(found: Audit, format_: str) -> None:
     print_audit(found, _console())
 
 
-def _read_map(path: str) -> dict[Level, Level]:
-    """Read a recode map: two columns, old and new level; a first line ``old,new`` is a header."""
+@contextmanager
+def _printing(so_far: str) -> Iterator[None]:
+    """See to it that what was printed arrived; a reader that left, a full disk and an interrupt are no verdicts."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        click.echo(f"fairbounds: interrupted; {so_far}", err=True)
+        raise click.exceptions.Exit(_INTERRUPTED) from None
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would try to flush once more, and complain
+        if isinstance(error, BrokenPipeError):
+            raise click.exceptions.Exit(_NOBODY_READS) from None
+        raise SourceError(f"the output cannot be written: {error.strerror}") from None
+
+
+def _refuse_overwriting(report: Path | None, *inputs: str) -> None:
+    for path in inputs:
+        if report is not None and report.exists() and any(report.samefile(match) for match in glob(path) or ()):
+            raise SourceError(f"--report {str(report)!r} would replace the input {path!r}; write it elsewhere")
+
+
+def _read_map(typed: str) -> dict[Level, Level]:
+    """Read a recode map: a CSV of two columns, old and new level; a first line ``old,new`` is a header."""
     import csv
 
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
+    from fairbounds.sources.paths import guarded, locate
+
+    [path, *others] = locate(typed, "recode map")
+    if others:
+        raise SourceError(f"the recode map {typed!r} is a pattern that several files match; name one")
+    with guarded(f"recode map {typed!r}"), path.open(encoding="utf-8-sig", newline="") as file:
+        try:
             rows = [(number, row) for number, row in enumerate(csv.reader(file), start=1) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SourceError(f"the recode map {path!r} cannot be read: {error}") from None
+        except (UnicodeDecodeError, csv.Error):
+            raise SourceError(f"the recode map {typed!r} is not CSV in UTF-8; save it as that") from None
+    return _mapping(typed, rows)
+
+
+def _mapping(typed: str, rows: list[tuple[int, list[str]]]) -> dict[Level, Level]:
     found: dict[Level, Level] = {}
     for number, row in rows:
         if len(row) != 2:
-            raise SourceError(
-                f"the recode map {path!r} needs two columns, old and new level; line {number} has {len(row)}"
-            )
+            raise SourceError(f"the recode map {typed!r} needs two columns (old, new); line {number} has {len(row)}")
         old, new = row
         if number == 1 and (old.strip().casefold(), new.strip().casefold()) == ("old", "new"):
             continue
+        if not new.strip():
+            raise SourceError(f"line {number} of the recode map {typed!r} gives {old!r} no new level; write one")
         if found.setdefault(old, new) != new:
-            raise SourceError(f"the recode map {path!r} sends {old!r} both to {found[old]!r} and to {new!r}")
+            raise SourceError(f"the recode map {typed!r} sends {old!r} both to {found[old]!r} and to {new!r}")
     if not found:
-        raise SourceError(f"the recode map {path!r} is empty; give it lines of old,new")
+        raise SourceError(f"the recode map {typed!r} is empty; give it lines of old,new")
     return found
 
 

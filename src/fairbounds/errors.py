@@ -26,6 +26,7 @@ __all__ = [
     "SolverError",
     "SourceError",
     "TableError",
+    "brief",
     "listed",
     "nearest",
 ]
@@ -74,7 +75,21 @@ def nearest(name: object, options: Iterable[object]) -> str:
     """
     folded = {str(option).casefold(): str(option) for option in options}
     close = difflib.get_close_matches(str(name).casefold(), folded, n=1)
-    return f" (did you mean {folded[close[0]]!r}?)" if close else ""
+    return f" (did you mean {brief(folded[close[0]])}?)" if close else ""
+
+
+def brief(item: object, most: int = 60) -> str:
+    """Quote a value for a message, cut in the middle if it is long.
+
+    Examples
+    --------
+    >>> brief("x" * 99, most=9)
+    "'xxxx…xxx'"
+    """
+    text = repr(item)
+    if len(text) <= most + 2:
+        return text
+    return f"{text[: most // 2 + 1]}…{text[-(most // 2) :]}"
 
 
 def listed(items: Iterable[object], most: int = 6) -> str:
@@ -85,7 +100,7 @@ def listed(items: Iterable[object], most: int = 6) -> str:
     >>> listed(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    names = [repr(item) for item in items]
+    names = [brief(item) for item in items]
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return ", ".join(names)

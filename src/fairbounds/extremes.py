@@ -16,7 +16,7 @@ from fairbounds.metrics import RATES, Rate
 from fairbounds.problem import Problem
 from fairbounds.results import Defined
 
-__all__ = ["Extremes", "Levels", "clean", "extremes", "forget", "levels", "prepare"]
+__all__ = ["Extremes", "Levels", "clean", "extremes", "forget", "levels", "prepare", "set_ends"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 

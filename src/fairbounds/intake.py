@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fairbounds.errors import ProblemError, TableError, listed, nearest
+from fairbounds.errors import ProblemError, TableError, brief, listed, nearest
 from fairbounds.levels import Level, show
 from fairbounds.sources import MissingPolicy, Source, apply_model
 from fairbounds.tables import Table
@@ -45,6 +45,7 @@ class Reading(NamedTuple):
     protected: tuple[str, ...]
     decision: str | None
     score: str | None
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Intake:
                     "leave the column out"
                 )
         self._refuse_double_roles(outcome)
+        self._refuse_half_weighted()
         if self.model is None and self.decision is None and self.score is None:
             raise ProblemError("name the internal column that holds the decision (--decision) or the score (--score)")
         if self.model is not None and (self.decision is not None or self.score is not None):
@@ -97,6 +99,18 @@ class Intake:
             for name in named:
                 if named.count(name) > 1:
                     raise ProblemError(f"column {name!r} was given two roles; name it once")
+
+    def _refuse_half_weighted(self) -> None:
+        """Refuse a column of weights that one table was told of and the other has too."""
+        for weight, other, source, flag in (
+            (self.internal_weight, self.external_weight, self.external, "external"),
+            (self.external_weight, self.internal_weight, self.internal, "internal"),
+        ):
+            if weight is not None and other is None and weight in source.columns:
+                raise ProblemError(
+                    f"{source.place} has a column {weight!r} too, which is the weight of the other table; name it with "
+                    f"--{flag}-weight {weight}, or rename it if it is no weight"
+                )
 
     def linking(self) -> tuple[str, ...]:
         """Return the common columns: those named, or every column that both sources have."""
@@ -119,7 +133,11 @@ class Intake:
             internal, decision, score = self._read_internal(common), self.decision, self.score
         else:
             internal, decision, score = self._ask(common, self.model)
-        return Reading(*_recoded(internal, external, recode, bins), self.protected, decision, score)
+        notes = (
+            *(() if score else _unnamed_counts(self.internal, internal, self.internal_weight, "internal")),
+            *_unnamed_counts(self.external, external, self.external_weight, "external"),
+        )
+        return Reading(*_recoded(internal, external, recode, bins), self.protected, decision, score, notes)
 
     def _read_internal(self, columns: list[str]) -> Table:
         outcome = [name for name in (self.decision, self.score, self.label) if name is not None]
@@ -143,25 +161,38 @@ class Intake:
 def _refuse_unknown(source: Source, names: Sequence[str | None]) -> None:
     for name in names:
         if name is not None and name not in source.columns:
-            raise ProblemError(
-                f"{source.name} has no column {name!r}{nearest(name, source.columns)}; "
-                f"it has {listed(source.columns, most=12)}"
-            )
+            several = all(part.strip() in source.columns for part in name.split(","))
+            advice = "; repeat the option for each column" if several else nearest(name, source.columns)
+            known = f"its columns are {listed(source.columns)}{source.hint}"
+            raise ProblemError(f"{source.place} has no column {brief(name)}{advice}; {known}")
+
+
+def _unnamed_counts(source: Source, table: Table, weight: str | None, role: str) -> tuple[str, ...]:
+    """Notice a table of counts whose counts nobody named: each combination in one row, and a column left over."""
+    left = [name for name in source.columns if name not in table.names]
+    if weight is not None or not left or table.origin is None or table.n_cells < max(table.origin.rows, 3):
+        return ()
+    found = f"no combination of {listed(table.names)} occurs twice in the {role} table, whose rows counted once each"
+    return (f"{found[0].upper()}{found[1:]}: if {listed(left, 3)} holds counts, name it with {role}_weight.",)
 
 
 def _recoded(internal: Table, external: Table, recode: Recode, bins: Bins) -> tuple[Table, Table]:
     for name, mapping in recode.items():
         _refuse_nowhere(name, internal, external, "recode")
+        if not isinstance(mapping, Mapping):
+            raise TableError(f"recode of {name!r} must map old to new levels, not {brief(mapping)}")
         unused = [old for old in mapping if not any(_has(table, name, old) for table in (internal, external))]
         if unused:
             levels = [level for t in (internal, external) if name in t.names for level in t[name].levels]
             raise TableError(
-                f"the recode map of {name!r} names {unused[0]!r}, which neither table has"
+                f"the recode map of {name!r} names {brief(unused[0])}, which neither table has"
                 f"{nearest(unused[0], map(show, levels))}"
             )
         internal, external = (_recode_one(table, name, mapping) for table in (internal, external))
     for name, edges in bins.items():
         _refuse_nowhere(name, internal, external, "bin")
+        if not all(isinstance(edge, int | float) for edge in edges):
+            raise TableError(f"bins of {name!r} must be a list of numbers, not {brief(edges)}")
         internal, external = (t.bin(name, edges) if name in t.names else t for t in (internal, external))
     return internal, external
 

@@ -82,7 +82,11 @@ def number(name: str, level: Level) -> float | None:
 
 def interval_labels(name: str, edges: Sequence[float]) -> list[str]:
     """Write intervals closed on the left: ``<25``, ``25 to <60``, ``>=60``."""
-    if not edges or any(later <= earlier for earlier, later in itertools.pairwise(edges)):
+    if (
+        not edges
+        or not all(map(math.isfinite, edges))
+        or any(later <= earlier for earlier, later in itertools.pairwise(edges))
+    ):
         raise TableError(f"bins of {name!r} need increasing edges, not {list(edges)}")
     inner = [f"{low:g} to <{high:g}" for low, high in itertools.pairwise(edges)]
     return [f"<{edges[0]:g}", *inner, f">={edges[-1]:g}"]

@@ -6,11 +6,11 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from fairbounds.errors import ProblemError
+from fairbounds.errors import ProblemError, brief
 from fairbounds.levels import Level, show
 from fairbounds.tables import Table
 
@@ -41,6 +41,8 @@ def match_levels(
     notes : tuple of str
         What was matched other than by equality.
     """
+    if unmatched not in get_args(Unmatched):
+        raise ProblemError(f"unmatched is 'warn' or 'error', not {unmatched!r}")
     notes: list[str] = []
     for name in common:
         for table, role in ((internal, "internal"), (external, "external")):
@@ -109,7 +111,7 @@ def _refuse_twins(internal: Table, external: Table, name: str) -> None:
     if only_left and len(only_left) == len(left):
         raise ProblemError(
             f"{name!r} shares no level between the two tables: internal has {_with_mass(only_left, left)}, external "
-            f"has {_with_mass(only_right, right)}{_closest(only_left, only_right)}; {_way_out(name)}"
+            f"has {_with_mass(only_right, right)}{_closest(only_left, only_right)}; {_way_out(name, (*left, *right))}"
         )
     folded_left, folded_right = {_fold(level) for level in left}, {_fold(level) for level in right}
     twins_left = [level for level in only_left if _fold(level) and _fold(level) in folded_right]
@@ -134,7 +136,7 @@ def _refuse_unmatched(internal: Table, external: Table, name: str) -> None:
 
 
 def _with_mass(levels: list[Level], masses: dict[Level, float]) -> str:
-    shown = [f"{level!r} ({masses[level]:.1%})" for level in sorted(levels, key=lambda lv: -masses[lv])]
+    shown = [f"{brief(level)} ({masses[level]:.1%})" for level in sorted(levels, key=lambda lv: -masses[lv])]
     more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
     return f"[{', '.join(shown[:_SHOWN])}{more}]"
 
@@ -144,9 +146,11 @@ def _closest(left: list[Level], right: list[Level]) -> str:
     for level in left:
         close = difflib.get_close_matches(show(level), options, n=1)
         if close:
-            return f" (nearest spelling: {level!r} and {options[close[0]]!r})"
+            return f" (nearest spelling: {brief(level)} and {brief(options[close[0]])})"
     return ""
 
 
-def _way_out(name: str) -> str:
+def _way_out(name: str, levels: Sequence[Level] = ()) -> str:
+    if levels and all(re.fullmatch(r"-?\d+\.?\d*", show(level)) for level in levels):
+        return f"cut the numbers into the same intervals with --bin {name}=10,20 or bins={{{name!r}: [10, 20]}}"
     return f"map them with --recode {name}=map.csv or recode={{{name!r}: {{old: new}}}}"

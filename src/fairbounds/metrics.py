@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fairbounds.errors import ProblemError, listed, nearest
+from fairbounds.errors import ProblemError, brief, nearest
 
 __all__ = ["CATALOGUE", "RATES", "Form", "Metric", "Rate", "get"]
 
@@ -242,7 +242,7 @@ def get(metric: str | Metric) -> Metric:
     if isinstance(metric, Metric):
         return metric
     if metric not in CATALOGUE:
-        raise ProblemError(
-            f"there is no metric {metric!r}{nearest(metric, CATALOGUE)}; the names are {listed(CATALOGUE, most=40)}"
-        )
+        others = [name for name in CATALOGUE if name.rpartition("_")[0] not in RATES or CATALOGUE[name].form == name]
+        known = f"{', '.join(map(repr, others))}, and _rate, _difference and _ratio after each of {', '.join(RATES)}"
+        raise ProblemError(f"there is no metric {brief(metric)}{nearest(metric, CATALOGUE)}; there are {known}")
     return CATALOGUE[metric]

@@ -60,6 +60,8 @@ class Outcome:
     ) -> Outcome:
         """Check the roles against the table and settle the levels that the user left open."""
         column = _one_of(decision, score)
+        if positive is not None and label is None:
+            raise ProblemError(f"--positive {show(positive)} names a level of the label; name its column with --label")
         guessed: list[str] = []
         if score is not None:
             _check_scores(table, score)
@@ -99,7 +101,9 @@ def _one_of(decision: str | None, score: str | None) -> str:
 
 def _check_scores(table: Table, score: str) -> None:
     for level in table[score].levels:
-        if isinstance(level, str) or level is None:
+        if level is None:
+            raise ProblemError(f"score {score!r} has missing values; drop them with --missing drop, or fill them in")
+        if isinstance(level, str):
             raise ProblemError(f"score {score!r} must hold numbers between 0 and 1, not {show(level)!r}")
         if not 0 <= float(level) <= 1:  # type: ignore[arg-type]
             raise ProblemError(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from fairbounds.bounding import bound_all
 from fairbounds.errors import ProblemError
@@ -25,6 +25,8 @@ from fairbounds.verdicts import Policy
 from fairbounds.wording import assumptions, warnings
 
 __all__ = ["audit", "default_metrics"]
+
+T = TypeVar("T")
 
 _MANY_LEVELS = 1000
 
@@ -118,19 +120,23 @@ def audit(
     (0.3503, 0.7469, 'below')
     """
     policy = Policy(threshold, tolerance)
-    chosen = [get(metric) for metric in metrics or ()]
+    chosen = [get(metric) for metric in _several(metrics) or ()]
+    if one_stratum not in ("allow", "error"):
+        raise ProblemError(f"one_stratum is 'allow' or 'error', not {one_stratum!r}")
+    if features is not None and predict is None:
+        raise ProblemError("features= are what a model reads; give the model with predict=")
     intake = Intake(
         open_source(internal, "internal"),
         open_source(external, "external"),
-        (protected,) if isinstance(protected, str) else tuple(protected),
+        _several(protected) or (),
         decision,
         score,
         label,
-        None if common is None else tuple(common),
+        _several(common),
         internal_weight,
         external_weight,
         missing,
-        None if predict is None else Model(predict, features, favourable, internal),
+        None if predict is None else Model(predict, _several(features), favourable, internal),
     )
     with _meanwhile(prepare):
         read = intake.read(recode or {}, bins or {})
@@ -156,11 +162,16 @@ def audit(
         strata=problem.summary,
         mismatch=problem.mismatch,
         groups=_groups(problem),
-        findings=_findings(problem, chosen or default_metrics(problem), methods, policy),
+        findings=_findings(problem, chosen or default_metrics(problem), _several(methods) or (), policy),
         assumptions=assumptions(problem),
-        warnings=warnings(problem),
+        warnings=(*read.notes, *warnings(problem)),
         provenance=_provenance(problem, read, policy),
     )
+
+
+def _several(names: Sequence[T] | None) -> tuple[T, ...] | None:
+    """Take one name for a list of one: text is a sequence of letters, which nobody means."""
+    return None if names is None else cast("tuple[T, ...]", (names,)) if isinstance(names, str) else tuple(names)
 
 
 @contextmanager
@@ -246,16 +257,18 @@ def _finding(problem: Problem, metric: Metric, bounds: Bounds, methods: Sequence
         policy.verdict(metric, bounds),
         threshold,
         tolerance,
-        _note(bounds),
+        _note(metric, bounds, policy),
     )
 
 
-def _note(bounds: Bounds) -> str:
+def _note(metric: Metric, bounds: Bounds, policy: Policy) -> str:
     if bounds.defined == "never":
         return "The metric is not defined: its condition has no mass, whatever the joint."
     said = []
     if bounds.defined == "sometimes":
         said.append("Some joints that fit both tables leave the metric undefined (0/0); the bounds cover the others.")
+    if metric.form == "ratio" and bounds.lower is not None and bounds.lower > 1 / policy.threshold:
+        said.append(f"Seen the other way round, the reference is shown to be below {policy.threshold:g}.")
     if not bounds.sharp:
         said.append("The bounds are valid but may be wider than need be.")
     return " ".join(said)

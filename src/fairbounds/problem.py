@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from fairbounds.errors import ProblemError, listed, nearest
+from fairbounds.errors import ProblemError, brief, listed, nearest
 from fairbounds.kernels.strata import EXTERNAL_ONLY, INTERNAL_ONLY, StrataArrays
 from fairbounds.levels import Level, show
 from fairbounds.matching import Unmatched, match_levels
@@ -157,8 +157,13 @@ class Problem:
         for position, level in enumerate(self.groups):
             if level == group or show(level) == show(group):
                 return position
+        if show(group) in map(show, self.external[self.protected].levels):
+            raise ProblemError(
+                f"group {group!r} of {self.protected!r} has no known mass in the audited population "
+                f"({self.population}); choose another, or audit the other population"
+            )
         raise ProblemError(
-            f"{self.protected!r} has no group {group!r}{nearest(group, [show(g) for g in self.groups])}; "
+            f"{self.protected!r} has no group {brief(group)}{nearest(group, [show(g) for g in self.groups])}; "
             f"its groups are {listed(show(level) for level in self.groups)}"
         )
 

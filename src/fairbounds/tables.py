@@ -203,6 +203,8 @@ class Table:
         if not np.all(np.isfinite(self.weights) & (self.weights > 0)):
             bad = self.weights[~(np.isfinite(self.weights) & (self.weights > 0))][0]
             raise TableError(f"a cell has weight {bad}; weights must be positive and finite")
+        if not np.isfinite(self.total):
+            raise TableError("the weights add up to more than a number can hold; divide them all by the same number")
         for axis, variable in enumerate(self.variables):
             column = self.codes[:, axis]
             if column.min() < 0 or column.max() >= len(variable):
@@ -279,7 +281,8 @@ class Table:
     @property
     def total(self) -> float:
         """Sum of the weights."""
-        return float(self.weights.sum())
+        with np.errstate(over="ignore"):
+            return float(self.weights.sum())
 
     def __getitem__(self, name: str) -> Variable:
         return self.variables[self.axis(name)]

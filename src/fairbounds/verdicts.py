@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -13,6 +14,13 @@ from fairbounds.results import Bounds, Finding, Verdict
 __all__ = ["Policy", "Shown", "gate"]
 
 Shown: TypeAlias = Literal["pass", "fail", "undetermined"]
+
+_SHOWN_BY_DIFFERENCE: dict[Verdict, Shown] = {
+    "within": "pass",
+    "below": "fail",
+    "above": "fail",
+    "undetermined": "undetermined",
+}
 
 # Ends are sums of rounded products, so 0.24/0.30 may come out just under 0.8.
 _ROUNDING = 1e-12
@@ -72,7 +80,8 @@ class Policy:
 def gate(findings: Iterable[Finding]) -> Shown:
     """Return whether findings are shown to pass: every ratio ``above``, every difference with a tolerance ``within``.
 
-    Differences without a tolerance do not count: hardly any bounds are exactly 0.
+    A ratio must hold both ways, lest a group left behind pass by being the reference. Differences without a tolerance
+    do not count: hardly any bounds are exactly 0.
     """
     counted = [found for found in findings if found.threshold is not None and (found.threshold or found.tolerance)]
     if not counted:
@@ -84,9 +93,16 @@ def gate(findings: Iterable[Finding]) -> Shown:
 
 
 def _shown(finding: Finding) -> Shown:
-    if finding.verdict == ("above" if finding.threshold else "within"):
-        return "pass"
-    return "fail" if finding.verdict in ("below", "above") else "undetermined"
+    if not finding.threshold:
+        return (
+            "pass" if finding.verdict == "within" else "fail" if finding.verdict != "undetermined" else "undetermined"
+        )
+    lower, upper = finding.bounds.lower, finding.bounds.upper
+    if lower is None or upper is None:
+        return "undetermined"
+    inverse = _against(1 / upper if upper else math.inf, 1 / lower if lower else math.inf, finding.threshold)
+    shown = {finding.verdict, inverse}
+    return "fail" if "below" in shown else "pass" if shown == {"above"} else "undetermined"
 
 
 def _against(lower: float, upper: float, threshold: float) -> Verdict:

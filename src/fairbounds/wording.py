@@ -19,8 +19,9 @@ def assumptions(problem: Problem) -> tuple[str, ...]:
     other = "internal" if problem.population == "external" else "external"
     said = [
         f"The audited population is that of {audited}; it is described by its own shares of {common}.",
-        f"Within each combination of {common}, the {other} table describes that population too.",
-        f"{common} mean the same thing, and were recorded alike, in both tables.",
+        f"Within each stratum (combination of {common}), the {other} table describes that population too.",
+        f"{common} {'means' if len(problem.common) == 1 else 'mean'} the same thing, and "
+        f"{'was' if len(problem.common) == 1 else 'were'} recorded alike, in both tables.",
         f"The reference group is {show(problem.groups[problem.reference])!r}.",
         "The bounds treat both tables as exact: sampling error is not included.",
     ]

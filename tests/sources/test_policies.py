@@ -58,6 +58,12 @@ def test_dropped_rows_are_counted(file):
     )
 
 
+def test_dropped_rows_are_rows_not_cells(file):
+    table = read_table(file("a,b\nx,1\n" + ",1\n" * 7), missing="drop")
+    assert (table.total, table.origin.rows, table.origin.dropped_rows) == (1, 8, 7)
+    assert table.origin.missing == (Missing("a", 7, 7 / 8),)
+
+
 def test_missing_as_a_level(file):
     table = read_table(file(GAPPY), weight="n", missing="level")
     assert table["job"].levels == ("clerk", "cook", None)
@@ -77,6 +83,14 @@ def test_only_the_columns_asked_for_count(file):
 def test_a_quoted_empty_field_is_missing_too(file):
     with pytest.raises(SourceError, match=r"'b' in 2 rows \(100.00%\)"):
         read_table(file('a,b\nx,""\ny,\n'))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_blank_lines_of_a_single_column_are_missing_values(file, end):
+    assert read_table(file(f"\na\nx\n{end}\ny{end}"), missing="level").to_columns() == (
+        {"a": ["x", "y", None]},
+        [1, 1, 2],
+    )
 
 
 def test_dropping_everything_is_an_error(file):

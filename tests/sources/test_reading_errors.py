@@ -74,6 +74,7 @@ FILES = {
     "header only, parquet": ("a.parquet", lambda: parquet_bytes({"a": []}), "file 'a.parquet' has columns but no rows"),
     "header only, arrow": ("a.arrow", lambda: arrow_bytes({"a": []}), "file 'a.arrow' has columns but no rows"),
     "no names": ("a.csv", ",,\n1,2,3\n", "file 'a.csv' has no column names in its first line"),
+    "a header without end": ("a.csv", "x" * 200_000, "file 'a.csv' has no header line that can be read as CSV"),
     "binary": ("a.csv", b"\x01\x02\x00\x00\x07", "file 'a.csv' is a binary file, not text"),
     "utf-16 without mark": ("a.csv", GOOD.encode("utf-16-le"), "file 'a.csv' is a binary file, not text"),
     "workbook": ("a.csv", b"PK\x03\x04rest", "file 'a.csv' is a zip archive or an Excel workbook.*; save it as CSV"),

@@ -56,10 +56,7 @@ CSV_FORMS = {
     "windows line ends": csv_text(end="\r\n").encode(),
     "old mac line ends": csv_text(end="\r").encode(),
     "mixed line ends": csv_text().replace("\n", "\r\n", 3).encode(),
-    "mixed line ends and a closing delimiter": csv_text(end=",\n")
-    .replace(",\n", "\n", 1)
-    .replace("\n", "\r\n", 3)
-    .encode(),
+    "mixed line ends, some after a closing delimiter": csv_text(end=",\n").replace(",\n", "\r\n", 3).encode(),
     "no last line end": csv_text().rstrip("\n").encode(),
     "blank lines before and after": b"\n\n" + csv_text().encode() + b"\n\n",
     "byte order mark": codecs.BOM_UTF8 + csv_text().encode(),
@@ -341,8 +338,22 @@ def test_parquet_in_folders_named_like_values_keeps_its_own_columns(tmp_path):
 
     for sex in "FM":
         (tmp_path / f"sex={sex}").mkdir()
-        pq.write_table(pa.table({"job": ["cook"]}), tmp_path / f"sex={sex}" / "data.parquet")
-    assert read_table(tmp_path / "*" / "*.parquet").to_columns() == ({"job": ["cook"]}, [2])
+        pq.write_table(pa.table({"job": ["cook"], "sex": ["own"]}), tmp_path / f"sex={sex}" / "data.parquet")
+    assert read_table(tmp_path / "*" / "*.parquet").to_columns() == ({"job": ["cook"], "sex": ["own"]}, [2])
+
+
+@pytest.mark.parametrize("name", ["a[1].csv", "a*.csv", "a?.csv"])
+def test_a_name_that_looks_like_a_pattern_is_that_file(tmp_path, name):
+    (tmp_path / "a1.csv").write_text("a\nother\n")
+    (tmp_path / name).write_text("a\nown\n")
+    assert read_table(tmp_path / name).to_columns() == ({"a": ["own"]}, [1])
+
+
+@pytest.mark.parametrize("offset", range(5))
+def test_a_character_across_the_end_of_the_sample(tmp_path, offset):
+    path = tmp_path / "data.csv"
+    path.write_text("a" * (offset + 1) + "\n" + "éé\n" * 60_000, encoding="utf-8")
+    assert read_table(path).weights.tolist() == [60_000]
 
 
 # -- manners -----------------------------------------------------------------------------------------------------------

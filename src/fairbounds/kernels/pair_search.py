@@ -170,6 +170,7 @@ def greatest_pair(
             break
         bound, _, low, high, end = heapq.heappop(branches)
         middle = program.point((low.floor + end) / 2)
+        halves: list[tuple[Point, Point | None, float]]
         if middle is None:
             halves = [(low, None, (low.floor + end) / 2)]
         else:

@@ -83,7 +83,7 @@ def bar(
 
 
 def _place(value: float, scale: Scale, width: int) -> int:
-    return min(width - 1, int(scale.at(value) * width))
+    return min(width - 1, int(scale.at(value) * width + SAME))
 
 
 def _fill(cells: list[Cell], bounds: Bounds, scale: Scale, glyphs: Glyphs) -> tuple[int, int]:
@@ -107,11 +107,13 @@ def _clear_of_limits(lower: float, upper: float, scale: Scale, width: int) -> tu
     first, last = (_place(end, scale, width) for end in (lower, upper))
     for limit in scale.limits:
         at = _place(limit, scale, width)
-        if upper < limit - SAME and last >= at:
-            last = max(0, at - 1)
-        if lower > limit + SAME and first <= at:
-            first = min(width - 1, at + 1)
-    return min(first, last), max(first, last)
+        if upper < limit - SAME:
+            last = min(last, max(0, at - 1))
+            first = min(first, last)
+        if lower > limit + SAME:
+            first = max(first, min(width - 1, at + 1))
+            last = max(last, first)
+    return first, last
 
 
 def _within(value: float, bounds: Bounds, scale: Scale, width: int, first: int, last: int) -> int:

@@ -25,6 +25,7 @@ KNOWN = "M0-9 2.1-2.9 8.6-2.8 3.4 1.1 5.3 7.3 0 3.6-5.3 7.3-3.4 1.1-8.6-2.8-2.1-
 
 _EDGE = 3.0
 _THIN = 0.4
+_TICK_DIGITS = 5
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def drawn(bounds: Bounds, marks: Sequence[Mark], scale: Scale, tone: Tone, shape
 
 def axis(scale: Scale) -> list[Label]:
     """Return the ticks."""
-    return [_label(100 * scale.at(tick), exact(tick), _EDGE) for tick in scale.ticks]
+    return [_label(100 * scale.at(tick), exact(tick, _TICK_DIGITS), _EDGE) for tick in scale.ticks]
 
 
 def limit_label(section: Section) -> Label | None:

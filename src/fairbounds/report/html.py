@@ -48,6 +48,7 @@ __all__ = ["MOST_DRAWN", "render_html", "write_html"]
 
 MOST_DRAWN = 20
 _LONGEST_QUOTED = 60
+_LONGEST_DRAWN = 90
 
 # Characters that HTML forbids and that a name may hold all the same.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
@@ -107,10 +108,15 @@ def _template() -> Template:
 def _name(label: object) -> str:
     """Return a name for the middle of a sentence: shortened, and kept from turning the text around it."""
     text = " ".join(_STEERING.sub("", _full(label)).split()) or WORDS["blank"]
-    if len(text) > _LONGEST_QUOTED:
-        text = f"{text[: _LONGEST_QUOTED - 1].rstrip()}…"
+    text = _shortened(text, _LONGEST_QUOTED)
     turned = any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
     return f"{_ISOLATE}{text}{_END_ISOLATE}" if turned else text
+
+
+def _shortened(text: str, most: int) -> str:
+    """Leave out the middle: names of combined groups often differ at the end only."""
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
 def _full(label: object) -> str:
@@ -144,6 +150,7 @@ def _worst(audit: Audit) -> list[tuple[str, ...]]:
 class _Row:
     """One finding: its bar, what is said below it, and its cells in the table."""
 
+    label: str
     name: str
     share: str
     span: str
@@ -207,6 +214,7 @@ def _row(section: Section, finding: Finding, shapes: Shapes, known_shown: bool, 
     ends = span(finding.bounds, *limits)
     name = WORDS["all_groups"] if finding.group is None else _full(finding.group)
     return _Row(
+        _shortened(name, _LONGEST_DRAWN),
         name,
         share,
         ends,
@@ -260,13 +268,12 @@ def _groups(audit: Audit, truth: Truth | None) -> _Figure:
 def _legend(found: list[Section], shapes: Shapes) -> dict[str, object]:
     """Return which signs occur."""
     findings = [(section, finding) for section in found for finding in section.findings]
-    bars = [drawn(finding.bounds, [], section.scale, "plain", {}) for section, finding in findings]
     return {
         "open": any(finding.verdict == "undetermined" for _, finding in findings),
         "threshold": any(section.scale.limits for section in found),
         "marks": [(shape, estimate_legend(method)) for method, shape in shapes.items()],
         "known": any(section.known(finding) is not None for section, finding in findings),
-        "beyond": any(bar.beyond or bar.before for bar in bars),
+        "beyond": any(section.goes_beyond for section in found),
     }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fairbounds.report.numbers import SAME
-from fairbounds.results import Audit, Finding, Label, Verdict
+from fairbounds.results import Audit, Finding, Label
 
 __all__ = ["Mark", "Scale", "Section", "Truth", "estimate_methods", "group_section", "is_ratio", "sections"]
 
@@ -93,23 +93,16 @@ class Section:
         known = self.known(finding)
         return marks if known is None else [*marks, Mark(None, known)]
 
-    def verdicts(self) -> dict[Verdict | None, int]:
-        """Count the findings by verdict; ``None`` where the metric is not defined."""
-        counts: dict[Verdict | None, int] = {}
-        for finding in self.findings:
-            verdict = None if finding.bounds.lower is None else finding.verdict
-            counts[verdict] = counts.get(verdict, 0) + 1
-        return counts
-
     @property
     def has_verdicts(self) -> bool:
         """Whether the metric is compared with a threshold."""
         return any(finding.verdict is not None for finding in self.findings)
 
     @property
-    def sharp(self) -> bool:
-        """Whether every bound of the section is sharp."""
-        return all(finding.bounds.sharp for finding in self.findings)
+    def goes_beyond(self) -> bool:
+        """Whether some bounds do not fit on the scale."""
+        ends = [(finding.bounds.lower, finding.bounds.upper) for finding in self.findings]
+        return any(end is not None and not self.scale.holds(end) for pair in ends for end in pair)
 
 
 def sections(audit: Audit, truth: Truth | None, most: int) -> list[Section]:

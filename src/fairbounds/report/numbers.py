@@ -47,15 +47,15 @@ def _decimals(value: float) -> int:
     return 3 if magnitude in (-1, 0) else max(2 - magnitude, 0)
 
 
-def exact(value: float) -> str:
-    """Write a limit that a person chose as it was chosen.
+def exact(value: float, digits: int = 12) -> str:
+    """Write a number that a person chose as it was chosen.
 
     Examples
     --------
     >>> exact(0.8), exact(-0.05), exact(0.0)
     ('0.8', '−0.05', '0')
     """
-    return f"{value + 0.0:.10g}".replace("-", _MINUS)
+    return f"{value + 0.0:.{digits}g}".replace("-", _MINUS)
 
 
 def percent(share: float) -> str:

@@ -79,8 +79,9 @@ SENTENCES = {
     "assumptions_about": "The bounds hold if all of these are true.",
     "provenance_about": "What is needed to repeat the audit.",
     "worst": "Strata that differ most: their share of each table",
+    "worst_one": "{stratum}: {internal} of the internal table, {external} of the external",
     "no_findings": "This audit has no findings.",
-    "no_assumptions": "None are recorded.",
+    "no_assumptions": "No assumptions are recorded.",
     "one_warning": "1 warning",
     "many_warnings": "{n} warnings",
     "no_warnings": "No warnings",
@@ -151,7 +152,7 @@ SENTENCES = {
     "all_open": "The two tables settle none of the {n} comparisons.",
     "some_open": "The two tables leave {left} of {n} comparisons undetermined.",
     "counted": "{subject}, {groups}: {counts}.",
-    "more_below": "{comparisons} below.",
+    "more_below": "See below for {comparisons}.",
     "condition": "This holds for every joint distribution that fits both tables, if the assumptions below are true.",
     "screen": "0.8 is the four-fifths screen, not a finding of law.",
     "truths": "The true values are known here: {inside} of {n} lie inside their bounds.",
@@ -176,7 +177,7 @@ SENTENCES = {
     ),
     "chance": (
         "If both were samples of one population, chance alone would {often} make them differ this much "
-        "(G = {statistic}, {freedom} of freedom, {p})."
+        "(G-test: {statistic} with {freedom} of freedom, {p})."
     ),
     "one_sided": (
         "In strata that only one of the tables has: {internal} of the internal and {external} of the external table."

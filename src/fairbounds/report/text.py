@@ -30,14 +30,14 @@ from fairbounds.report.sentences import (
     verdict,
     warning_count,
 )
-from fairbounds.results import Audit, Finding
+from fairbounds.results import Audit, Finding, StratumMismatch
 
 __all__ = ["MOST_SHOWN", "print_audit"]
 
 MOST_SHOWN = 10
 _WIDEST = 120
 _NARROW = 64
-_LONGEST_NAME = 24
+_NAME_PART = 0.32
 _LONGEST_QUOTED = 40
 _INDENT = 2
 
@@ -131,8 +131,7 @@ class _Page:
         text = self.clean(show(None) if label is None else str(label))
         text = " ".join(text.split()) or WORDS["blank"]
         if cell_len(text) > most:
-            dots = self.clean("…")
-            text = set_cell_size(text, most - len(dots)).rstrip() + dots
+            text = _shortened(text, most, self.clean("…"))
         if any(unicodedata.bidirectional(char) in ("R", "AL") for char in text):
             return f"{_LEFT_TO_RIGHT}{text}{_LEFT_TO_RIGHT}"
         return text
@@ -153,7 +152,7 @@ class _Page:
 
     def heading(self, text: str) -> None:
         self.exactly(Text())
-        self.exactly(Text(self.clean(text).upper(), style="bold"))
+        self.line(Text(self.clean(text).upper(), style="bold"))
 
     def bullets(self, items: Iterable[str], sign: str, style: str = "") -> None:
         for item in items:
@@ -179,6 +178,15 @@ class _Page:
             self.exactly(Text(" " * _INDENT + "  ".join(cells)))
 
 
+def _shortened(text: str, most: int, dots: str) -> str:
+    """Leave out the middle: names of combined groups often differ at the end only."""
+    room = most - len(dots)
+    tail = text[-(room // 2) :]
+    while cell_len(tail) > room // 2:
+        tail = tail[1:]
+    return set_cell_size(text, room - cell_len(tail)).rstrip() + dots + tail.lstrip()
+
+
 def _fitted(text: str, width: int) -> str:
     return text + " " * max(0, width - cell_len(text))
 
@@ -201,20 +209,34 @@ def _opening(page: _Page, audit: Audit, found: list[Section]) -> None:
 def _combination(page: _Page, audit: Audit) -> None:
     page.heading(WORDS["combined"])
     facts = combined(audit, page.name)
-    width = max(cell_len(term) for term, _ in facts)
+    width = max(cell_len(term) for term, _ in facts) + 2
     for term, description in facts:
-        page.line(description, _INDENT, first=_fitted(term, width + 2))
+        if page.narrow:
+            page.line(f"{term}: {description}", _INDENT, hang=2)
+        else:
+            page.line(description, _INDENT, first=_fitted(term, width))
     page.heading(WORDS["agreement"])
     for sentence in agreement(audit.mismatch, audit.strata):
         page.line(sentence, _INDENT, hang=2)
     if audit.mismatch.worst:
         page.exactly(Text())
-        head = [SENTENCES["worst"], WORDS["internal"], WORDS["external"], WORDS["points"]]
-        rows = [
-            [entry.stratum, percent(entry.internal), percent(entry.external), points(entry.internal - entry.external)]
-            for entry in audit.mismatch.worst
-        ]
-        page.columns([[page.clean(cell) for cell in row] for row in (head, *rows)], page.width - _INDENT)
+        page.line(f"{SENTENCES['worst']}.", _INDENT)
+        _worst(page, audit.mismatch.worst)
+
+
+def _worst(page: _Page, worst: Sequence[StratumMismatch]) -> None:
+    if page.narrow:
+        said = SENTENCES["worst_one"]
+        for entry in worst:
+            shares = {"internal": percent(entry.internal), "external": percent(entry.external)}
+            page.line(said.format(stratum=page.name(entry.stratum), **shares), _INDENT, hang=2)
+        return
+    head = [WORDS["stratum"], WORDS["internal"], WORDS["external"], WORDS["points"]]
+    rows = [
+        [entry.stratum, percent(entry.internal), percent(entry.external), points(entry.internal - entry.external)]
+        for entry in worst
+    ]
+    page.columns([[page.clean(cell) for cell in row] for row in (head, *rows)], page.width - _INDENT)
 
 
 def _groups(page: _Page, audit: Audit, truth: Truth | None) -> None:
@@ -250,7 +272,7 @@ def _legend(page: _Page, found: list[Section], signs: dict[str, str]) -> None:
     known = any(section.known(finding) is not None for section in found for finding in section.findings)
     entries += [(glyphs.known, SENTENCES["legend_known"])] * known
     entries += [(glyphs.several, SENTENCES["legend_several"])] * (known or len(signs) > 1)
-    entries.append((glyphs.beyond, SENTENCES["legend_beyond"]))
+    entries += [(glyphs.beyond, SENTENCES["legend_beyond"])] * any(section.goes_beyond for section in found)
     page.packed([f"{sign} {meaning}" for sign, meaning in entries])
 
 
@@ -267,7 +289,7 @@ def _rows(
 ) -> None:
     """Print one bar per finding on a common scale, with its numbers beside it and its sentences below."""
     limits = section.scale.limits
-    longest = page.width - 2 * _INDENT if page.narrow else _LONGEST_NAME
+    longest = page.width - 2 * _INDENT if page.narrow else int(_NAME_PART * page.width)
     names = [
         page.name(WORDS["all_groups"] if finding.group is None else finding.group, longest - 7 * bool(shares))
         for finding in shown

@@ -59,6 +59,14 @@ class Source(Protocol):
         """What the user knows it as."""
 
     @property
+    def place(self) -> str:
+        """What messages call it: its role and its name."""
+
+    @property
+    def hint(self) -> str:
+        """What to add to a message about a column that it lacks; often nothing."""
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Column names, in the source's order."""
 

@@ -115,10 +115,9 @@ class CsvFile:
             reader = csv.reader(self._decoded(text), delimiter=self.delimiter, strict=True)
             try:
                 for row in reader:
-                    if row or width == 1:
+                    if reader.line_num > self.skip and (row or width == 1):
                         closing = len(row) == width + 1 and not row[-1]
-                        if reader.line_num > self.skip:
-                            yield start, row[:width] if closing else row
+                        yield start, row[:width] if closing else row or [""]
                     start = reader.line_num + 1
             except csv.Error as error:
                 raise self._misquoted(start, str(error)) from None

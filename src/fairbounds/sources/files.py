@@ -33,6 +33,7 @@ class FileSource:
     place: str
     files: tuple[DataFile, ...]
     columns: tuple[str, ...]
+    hint: str = ""
 
     @classmethod
     def open(cls, typed: str, role: str = "table") -> FileSource:

@@ -67,14 +67,15 @@ class FrameSource:
         numbers: Sequence[str] = (),
     ) -> Table:
         """Group in the frame's own engine and collect the cells only."""
-        known, hint = self.columns, self._index_hint()
+        known, hint = self.columns, self.hint
         ask = Request(self.name, self.place, tuple(columns), weight, missing, tuple(numbers), known, hint)
         for name in ask.columns:
             if (kind := type(self._schema[name]).__name__) in _NO_LEVELS:
                 raise unusable([name], self.place, f"values of type {kind}")
         return build(self._cells(ask), ask)
 
-    def _index_hint(self) -> str:
+    @property
+    def hint(self) -> str:
         """Name the index of a pandas frame, where a column that is not found often is."""
         names = getattr(getattr(self._frame.to_native(), "index", None), "names", None) or ()
         named = [name for name in names if name is not None]

@@ -35,7 +35,6 @@ class _Reader:
 
 
 _READERS = (
-    _Reader(re.compile(r"FLOAT|DOUBLE"), "CASE WHEN isnan({0}) THEN NULL ELSE {0} END"),
     _Reader(_NUMBER, "{0}"),
     _Reader(re.compile(r'VARCHAR|DATE|TIMESTAMP(_S|_MS|_NS)?|"NULL"'), "{0}"),
     _Reader(re.compile(r"ENUM\(.*\)|UUID", re.DOTALL), "CAST({0} AS VARCHAR)"),

@@ -24,6 +24,7 @@ class TableSource:
         self.name = "Table" if table.origin is None else table.origin.source
         self.place = placed(role, "Table" if table.origin is None else f"Table from {self.name!r}")
         self.columns = table.names
+        self.hint = "; a Table carries its own weights"
 
     def read(
         self,
@@ -72,6 +73,7 @@ class ColumnsSource:
         is_mapping = isinstance(data, Mapping)
         self.name = "dict of columns" if is_mapping else "list of rows"
         self.place = placed(role, self.name)
+        self.hint = ""
         self._data = self._columns(data) if isinstance(data, Mapping) else self._turned(data)
         self.columns = tuple(self._data)
 
