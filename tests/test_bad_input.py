@@ -391,7 +391,7 @@ CASES = [
     Case("bad policy for missing values", ["--missing", "'ignore'", "'drop'"], {"missing": "ignore"}),
     # -- recode and bin ------------------------------------------------------------------------------------------------
     Case("recode without a map", ["--recode", "'job'", "COLUMN=MAP.csv"], {"recode": "job"}),
-    Case("recode map that is not there", ["recode map 'map.csv'", "does not exist", "did you mean 'maps.csv'"],
+    Case("recode map that is not there", ["recode map file 'map.csv'", "does not exist", "did you mean 'maps.csv'"],
          {"recode": "job=map.csv"}, {"maps.csv": "nurse,health\n"},
          defect="'[Errno 2] No such file or directory', and no suggestion"),
     Case("recode map that is a folder", ["recode map 'maps'", "is a folder"], {"recode": "job=maps"},

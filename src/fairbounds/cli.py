@@ -213,7 +213,7 @@ def _printing(so_far: str) -> Iterator[None]:
 def _refuse_overwriting(report: Path | None, *inputs: str) -> None:
     for path in inputs:
         if report is not None and report.exists() and any(report.samefile(match) for match in glob(path) or ()):
-            raise SourceError(f"--report {str(report)!r} would replace the input {path!r}; write it elsewhere")
+            raise SourceError(f"--report {str(report)!r} would replace the input {path!r}; give it another name")
 
 
 def _read_map(typed: str) -> dict[Level, Level]:
@@ -242,7 +242,7 @@ def _mapping(typed: str, rows: list[tuple[int, list[str]]]) -> dict[Level, Level
         if number == 1 and (old.strip().casefold(), new.strip().casefold()) == ("old", "new"):
             continue
         if not new.strip():
-            raise SourceError(f"line {number} of the recode map {typed!r} gives {old!r} no new level; write one")
+            raise SourceError(f"line {number} of the recode map {typed!r} gives {old!r} an empty new level; write one")
         if found.setdefault(old, new) != new:
             raise SourceError(f"the recode map {typed!r} sends {old!r} both to {found[old]!r} and to {new!r}")
     if not found:

@@ -20,6 +20,7 @@ Unmatched: TypeAlias = Literal["warn", "error"]
 
 _TOKEN = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[^\W\d_]+|[<>=≤≥+%])")
 _SHOWN = 4
+_MANY = 1000
 
 
 def match_levels(
@@ -108,6 +109,11 @@ def _masses(table: Table, name: str) -> dict[Level, float]:
 def _refuse_twins(internal: Table, external: Table, name: str) -> None:
     left, right = _masses(internal, name), _masses(external, name)
     only_left, only_right = [lv for lv in left if lv not in right], [lv for lv in right if lv not in left]
+    if len(only_left) == len(left) and len(left) > _MANY:
+        raise ProblemError(
+            f"common variable {name!r} shares none of its {len(left)} internal levels with the external table and "
+            "looks like an identifier; leave it out by naming the others with --common"
+        )
     if only_left and len(only_left) == len(left):
         raise ProblemError(
             f"{name!r} shares no level between the two tables: internal has {_with_mass(only_left, left)}, external "

@@ -94,9 +94,7 @@ def gate(findings: Iterable[Finding]) -> Shown:
 
 def _shown(finding: Finding) -> Shown:
     if not finding.threshold:
-        return (
-            "pass" if finding.verdict == "within" else "fail" if finding.verdict != "undetermined" else "undetermined"
-        )
+        return _SHOWN_BY_DIFFERENCE[finding.verdict or "undetermined"]
     lower, upper = finding.bounds.lower, finding.bounds.upper
     if lower is None or upper is None:
         return "undetermined"

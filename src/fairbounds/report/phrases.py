@@ -10,7 +10,6 @@ from collections.abc import Mapping
 __all__ = ["CLAIMS", "ESTIMATES", "METRICS", "RATES", "SENTENCES", "WORDS"]
 
 WORDS = {
-    "short": "In short",
     "combined": "What was combined",
     "agreement": "How well the two tables agree",
     "groups": "Groups",
@@ -100,7 +99,6 @@ SENTENCES = {
     "legend_beyond": "goes on beyond the scale",
     # figures
     "threshold_label": "threshold {limits}",
-    "figure": "Bounds of each group on one scale from {low} to {high}.",
     "table": "{title}: the numbers behind the figure",
     "groups_table": "Groups: share of the audited population and bounds of the selection rate",
     "warnings_note": "{warnings} change how far these numbers can be trusted.",

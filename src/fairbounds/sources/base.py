@@ -244,9 +244,15 @@ def _float(level: Level) -> float:
 
 def build(cells: Cells, ask: Request, sha256: str | None = None) -> Table:
     """Check the weights, convert numbers, apply the policy for missing values, and add the cells up."""
-    n_rows, total = int(cells.rows.sum()), float(cells.weights.sum())
+    with np.errstate(over="ignore"):
+        n_rows, total = int(cells.rows.sum()), float(cells.weights.sum())
     if n_rows == 0:
         raise SourceError(f"{ask.place} has columns but no rows; there is nothing to audit")
+    if not np.isfinite(total):
+        raise SourceError(
+            f"weight column {ask.weight!r} of {ask.place} adds up to more than a number can hold; "
+            "divide it by a constant"
+        )
     if total == 0:
         raise SourceError(f"weight column {ask.weight!r} of {ask.place} is zero in all of its {counted(n_rows, 'row')}")
     columns = {
