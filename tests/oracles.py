@@ -50,7 +50,7 @@ RULES: dict[str, tuple[Callable[[int, int], bool], Callable[[int, int], bool]]] 
 }
 
 
-class Unsolved(Exception):
+class UnsolvedError(Exception):
     """HiGHS cannot tell whether a program can be satisfied."""
 
 
@@ -210,6 +210,19 @@ def requirements(facts: Facts) -> list[tuple[list[Cell], float]]:
     return rows
 
 
+def independent(facts: Facts) -> dict[Cell, float]:
+    """Return the joint, of the strata that both tables have seen, whose outcome and group are independent in each."""
+    inner, outer = _by_stratum(facts.internal), _by_stratum(facts.external)
+    joint: dict[Cell, float] = {}
+    for c in inner.keys() & outer.keys():
+        of_outcomes, of_groups = math.fsum(inner[c].values()), math.fsum(outer[c].values())
+        mass = of_groups if facts.population == "external" else of_outcomes
+        for raw, q in inner[c].items():
+            for g, r in outer[c].items():
+                joint[c, raw, g] = mass * (q / of_outcomes) * (r / of_groups)
+    return joint
+
+
 class Polytope:
     """Joints x ≥ 0 with A x = b, as counts."""
 
@@ -240,7 +253,7 @@ class Polytope:
         one: FloatArray | None = None,
         extra: int = 0,
     ) -> float | None:
-        """Minimise a functional of the cells and of `extra` further variables; None if no joint allows it, −∞ if nothing limits it.
+        """Minimise a functional of the cells and of `extra` further variables; None if no joint allows it.
 
         Parameters
         ----------
@@ -251,6 +264,12 @@ class Polytope:
             Charnes and Cooper: the joint is scaled so that this functional is `COUNT`.
         extra : int
         """
+        answer = self._solve(objective, below, one, extra)
+        if answer.status == 0:
+            return float(answer.fun)
+        return None if answer.status == 2 else -math.inf
+
+    def _solve(self, objective: FloatArray, below: Sequence[FloatArray], one: FloatArray | None, extra: int) -> Any:
         rows, right, limits = self._with_columns(extra), self.needs, [np.asarray(row) for row in below]
         if one is not None:
             rows = sparse.hstack([rows, sparse.csr_array(-self.needs[:, None] / COUNT)])
@@ -268,14 +287,9 @@ class Polytope:
                 method="highs",
                 options={"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance},
             )
-            match answer.status:
-                case 0:
-                    return float(answer.fun)
-                case 2:
-                    return None
-                case 3:
-                    return -math.inf
-        raise Unsolved(answer.message)
+            if answer.status in (0, 2, 3):  # optimal, infeasible, unbounded
+                return answer
+        raise UnsolvedError(answer.message)
 
     def _with_columns(self, extra: int) -> Any:
         return sparse.hstack([self.rows, sparse.csr_array((self.rows.shape[0], extra))]) if extra else self.rows
@@ -300,6 +314,24 @@ class Polytope:
             return None
         low, high = self._span(counted, one=among)
         return low / COUNT, high / COUNT
+
+    def rate_joint(self, stem: str, group: Group, *, upper: bool) -> dict[Cell, float]:
+        """Return a joint in which one group's rate is at an end."""
+        counted, among = self.rate(stem, group)
+        answer = self._solve(-counted if upper else counted, (), among, 0)
+        assert answer.status == 0, answer.message
+        return {cell: mass / answer.x[-1] for cell, mass in zip(self.cells, answer.x[:-1], strict=True) if mass > 0}
+
+    def level(self, stem: str, *, largest: bool) -> float:
+        """Return the smallest possible largest rate (or the largest possible smallest) by bisection, any masses."""
+        ends, sign = [0.0, 1.0], 1.0 if largest else -1.0
+        rates = [self.rate(stem, g) for g in self.groups]
+        for _ in range(40):
+            middle = (ends[0] + ends[1]) / 2
+            rows = [sign * (counted - middle * among) for counted, among in rates]
+            possible = self.least(np.zeros(len(self.cells)), below=rows) is not None
+            ends[1 if possible == largest else 0] = middle
+        return (ends[0] + ends[1]) / 2
 
     def _per_head(self, stem: str, group: Group) -> FloatArray:
         low, high = self._span(self.mass(group))
@@ -369,7 +401,7 @@ class Polytope:
         def second(floor: float, before: float) -> float:
             try:
                 found = self.least(above_b, below=[floor * below_a - above_a], one=below_b)
-            except Unsolved:  # b's condition has next to no mass there; a lower floor has nothing larger
+            except UnsolvedError:  # b's condition has next to no mass there; a lower floor has nothing larger
                 return before
             return math.inf if found is None else found / COUNT
 

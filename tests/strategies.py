@@ -1,4 +1,4 @@
-"""Random worlds: pairs of tables with what is true behind them, from numpy (many, large) or hypothesis (they shrink)."""
+"""Random worlds: two tables and what is true behind them, from numpy (many, large) or hypothesis (they shrink)."""
 
 from __future__ import annotations
 
@@ -161,10 +161,8 @@ def _raws(dice: Dice, sizes: Sizes, scored: bool, labelled: bool) -> list[Raw]:
     return [(first, label) for first in firsts for label in ("good", "bad")] if labelled else [(f,) for f in firsts]
 
 
-def _counts(
-    dice: Dice, sizes: Sizes, strata: list[Stratum], raws: list[Raw], groups: list[str]
-) -> dict[Cell, float]:
-    """Fill cells sparsely, row by row or with a product in which every margin is a simple fraction."""
+def _counts(dice: Dice, sizes: Sizes, strata: list[Stratum], raws: list[Raw], groups: list[str]) -> dict[Cell, float]:
+    """Fill cells, sparsely in some strata; the first stratum has two groups, and none is empty."""
     counts: dict[Cell, float] = {}
     for at, c in enumerate(strata):
         busy = dice(0, 3)
@@ -244,9 +242,7 @@ def _corner(facts: Facts, rng: np.random.Generator) -> dict[Cell, float]:
     return joint
 
 
-def renamed(
-    facts: Facts, stratum: Callable[[Stratum], Stratum], group: Mapping[Any, Any] | None = None
-) -> Facts:
+def renamed(facts: Facts, stratum: Callable[[Stratum], Stratum], group: Mapping[Any, Any] | None = None) -> Facts:
     """Give strata and groups other names."""
     mapping = group or {}
     return replace(

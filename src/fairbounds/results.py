@@ -371,7 +371,7 @@ class Audit:
         >>> import fairbounds as fb
         >>> internal = {"job": ["a", "a", "b"], "ok": [1, 0, 1]}
         >>> external = {"job": ["a", "b", "b"], "sex": ["F", "F", "M"]}
-        >>> result = fb.audit(internal, external, protected="sex", decision="ok")
+        >>> result = fb.audit(internal, external, protected="sex", decision="ok", reference="M")
         >>> result.find("disparate_impact").bounds.lower
         0.75
         """

@@ -178,6 +178,14 @@ def test_typed_weights_of_parquet(tmp_path):
         read_table(path, columns=["a"], weight="day")
 
 
+@pytest.mark.parametrize("rows", ["x,1e308\nx,1e308\n", "x,1e308\ny,1e308\n"])
+def test_weights_that_overflow_together(file, rows):
+    with pytest.raises(SourceError, match="weight column 'n' of file .* adds up to more than a number can hold"):
+        read_table(file("a,n\n" + rows), weight="n")
+    with pytest.raises(SourceError, match="adds up to more than a number can hold"):
+        read_table({"a": ["x", rows[8]], "n": [1e308, 1e308]}, weight="n")
+
+
 def test_sums_of_weights_do_not_drift(file):
     path = file("a,n\n" + "x,0.1\n" * 100_000)
     assert read_table(path, weight="n").total == pytest.approx(10_000, rel=1e-15)

@@ -64,7 +64,7 @@ PARQUET = parquet_bytes({"a": ["x", "y"] * 50, "b": [*range(100)]})
 
 # name of the file, its content, what the message must say
 FILES = {
-    "empty": ("a.csv", "", "file 'a.csv' is empty; it needs a header line and rows"),
+    "empty": ("a.csv", "", "file 'a.csv' is empty; there is nothing to audit"),
     "blank": ("a.csv", " \n\n\t\n", "file 'a.csv' is empty"),
     "empty gzip": ("a.csv.gz", gzip.compress(b""), "file 'a.csv.gz' is empty"),
     "empty parquet": ("a.parquet", "", "file 'a.parquet' is empty"),
@@ -91,7 +91,11 @@ FILES = {
         "a,b,c\n1,2,3\n\n1,2\n",
         "line 4 of file 'a.csv' has 2 values, but the header names 3 col",
     ),
-    "too many values": ("a.csv", "a,b\n1,2\n1,2,3\n", "line 3 of file 'a.csv' has 3 values, but the header names 2"),
+    "too many values": (
+        "a.csv",
+        "a,b\n1,2\n1,2,3\n",
+        "line 3 of file 'a.csv' has 3 values, .*; a value that contains ',' needs",
+    ),
     "too many in every row": ("a.csv", "a,b\n1,2,3\n4,5,6\n", "line 2 of file 'a.csv' has 3 values"),
     "ragged far down": ("a.csv", LONG + "cook\n", "line 60,004 of file 'a.csv' has 1 value, but the header names 3"),
     "ragged after line breaks": ("a.csv", 'a,b\n"1\n2",x\ny\n', "line 4 of file 'a.csv' has 1 value"),
@@ -260,6 +264,15 @@ def test_permission_for_the_folder(monkeypatch):
     monkeypatch.setattr(Path, "exists", refuse)
     with pytest.raises(SourceError, match="internal file 'secret/a' cannot be read: permission denied"):
         open_source("secret/a", "internal")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet"])
+def test_a_file_that_goes_away(tmp_path, name):
+    path = write(tmp_path, name, {"a.csv": GOOD.encode(), "a.csv.gz": GZIPPED, "a.parquet": PARQUET}[name])
+    source = open_source(path)
+    path.unlink()
+    with pytest.raises(SourceError, match=f"file '{name}' cannot be read: No such file or directory"):
+        source.read(source.columns)
 
 
 def test_a_disk_that_fails(tmp_path, monkeypatch):

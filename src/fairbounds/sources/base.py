@@ -244,6 +244,26 @@ def _float(level: Level) -> float:
 
 def build(cells: Cells, ask: Request, sha256: str | None = None) -> Table:
     """Check the weights, convert numbers, apply the policy for missing values, and add the cells up."""
+    n_rows, total = _totals(cells, ask)
+    columns = {
+        name: _numbers(name, column, cells.rows, ask) if name in ask.numbers else column
+        for name, column in cells.columns.items()
+    }
+    cells = Cells(columns, cells.weights, cells.rows)
+    gaps = {name: gap for name, column in columns.items() if (gap := _gaps(column)).any()}
+    missing = tuple(Missing(name, *_extent(cells, gap, total)) for name, gap in gaps.items())
+    dropped = (0, 0.0)
+    if missing and ask.missing == "error":
+        raise _missing_error(missing, ask)
+    if missing and ask.missing == "drop":
+        lost = np.logical_or.reduce(list(gaps.values()))
+        dropped = _extent(cells, lost, total)
+        cells = _without(cells, lost, missing, ask)
+    return _table(cells, Origin(ask.source, n_rows, ask.weight, missing, ask.missing, *dropped, sha256))
+
+
+def _totals(cells: Cells, ask: Request) -> tuple[int, float]:
+    """Return the number of rows and the total weight, neither of which may be nothing."""
     with np.errstate(over="ignore"):
         n_rows, total = int(cells.rows.sum()), float(cells.weights.sum())
     if n_rows == 0:
@@ -255,24 +275,12 @@ def build(cells: Cells, ask: Request, sha256: str | None = None) -> Table:
         )
     if total == 0:
         raise SourceError(f"weight column {ask.weight!r} of {ask.place} is zero in all of its {counted(n_rows, 'row')}")
-    columns = {
-        name: _numbers(name, column, cells.rows, ask) if name in ask.numbers else column
-        for name, column in cells.columns.items()
-    }
-    cells = Cells(columns, cells.weights, cells.rows)
-    gaps = {name: gap for name, column in columns.items() if (gap := _gaps(column)).any()}
-    missing = tuple(
-        Missing(name, int(cells.rows[gap].sum()), float(cells.weights[gap].sum()) / total) for name, gap in gaps.items()
-    )
-    if missing and ask.missing == "error":
-        raise _missing_error(missing, ask)
-    dropped_rows, dropped_share = 0, 0.0
-    if missing and ask.missing == "drop":
-        lost = np.logical_or.reduce(list(gaps.values()))
-        dropped_rows, dropped_share = int(cells.rows[lost].sum()), float(cells.weights[lost].sum()) / total
-        cells = _without(cells, lost, missing, ask)
-    origin = Origin(ask.source, n_rows, ask.weight, missing, ask.missing, dropped_rows, dropped_share, sha256)
-    return _table(cells, origin)
+    return n_rows, total
+
+
+def _extent(cells: Cells, mask: npt.NDArray[np.bool_], total: float) -> tuple[int, float]:
+    """Return the rows of some cells, and their part of the total weight."""
+    return int(cells.rows[mask].sum()), float(cells.weights[mask].sum()) / total
 
 
 def _gaps(column: Column) -> npt.NDArray[np.bool_]:

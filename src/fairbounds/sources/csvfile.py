@@ -73,7 +73,9 @@ class CsvFile:
             try:
                 shutil.copyfileobj(source, target, _CHUNK)
             except UnicodeError:
-                raise SourceError(f"{self.place} is damaged: it begins as {self.encoding.upper()} but is not") from None
+                raise SourceError(
+                    f"{self.place} is damaged: it begins as {self.encoding.upper()} only; save it as UTF-8"
+                ) from None
         return self._read_csv(copy, self.delimiter, self.skip, compressed=False)
 
     def rewritten(self, desk: Desk) -> str:
@@ -102,10 +104,7 @@ class CsvFile:
         with guarded(self.place):
             for line, row in self._records():
                 if len(row) != width and not header:
-                    raise SourceError(
-                        f"line {line:,} of {self.place} has {counted(len(row), 'value')}, "
-                        f"but the header names {counted(width, 'column')}"
-                    )
+                    raise self._ragged(line, len(row))
                 header = False
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
@@ -121,6 +120,14 @@ class CsvFile:
                     start = reader.line_num + 1
             except csv.Error as error:
                 raise self._misquoted(start, str(error)) from None
+
+    def _ragged(self, line: int, found: int) -> SourceError:
+        width = len(self.columns)
+        advice = f"a value that contains {self.delimiter!r} needs quotation marks" if found > width else "complete it"
+        return SourceError(
+            f"line {line:,} of {self.place} has {counted(found, 'value')}, "
+            f"but the header names {counted(width, 'column')}; {advice}"
+        )
 
     def _misquoted(self, line: int, error: str) -> SourceError:
         if "field limit" in error:

@@ -58,7 +58,7 @@ class FileSource:
     ) -> Table:
         """Reduce the files to the cells of some columns, in one pass over the data."""
         ask = Request(self.name, self.place, tuple(columns), weight, missing, tuple(numbers), self.columns)
-        with _fingerprint(self.files) as fingerprint, desk() as at:
+        with guarded(self.place), _fingerprint(self.files) as fingerprint, desk() as at:
             cells = self._cells(ask, at, fingerprint)
             sha256 = fingerprint()
         return build(cells, ask, sha256)

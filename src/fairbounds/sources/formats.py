@@ -140,7 +140,7 @@ class JsonFile:
 
     def _objects(self) -> str:
         kind = "array" if self.is_array else "newline_delimited"
-        compression = "gzip" if self.compressed else "none"
+        compression = "gzip" if self.compressed else "uncompressed"
         return f"read_json_objects({quoted_path(self.path)}, format = '{kind}', compression = '{compression}')"
 
     def relation(self, desk: Desk) -> str:  # noqa: ARG002
@@ -223,4 +223,4 @@ def _arrow_data(path: Path, place: str) -> Any:
 def damaged(place: str, what: str, error: Exception) -> SourceError:
     """Say that a file cannot be read, and what the reading library found."""
     first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-    return SourceError(f"{place} cannot be read as {what} and may be damaged: {first.rstrip('.')}")
+    return SourceError(f"{place} cannot be read as {what} and may be damaged: {first.rstrip(' .:')}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
-from fairbounds.errors import SourceError, listed, nearest
+from fairbounds.errors import SourceError, nearest
 
 __all__ = ["Format", "Peek", "guarded", "locate", "open_bytes", "peek"]
 
@@ -185,16 +185,14 @@ def _text(path: Path, head: bytes, compressed: bool, format_: Format, place: str
     encoding = next((encoding for mark, encoding in _MARKS if head.startswith(mark)), "utf-8")
     whole = len(head) < SAMPLE_BYTES
     if encoding == "utf-8" and b"\0" in head:
-        raise SourceError(
-            f"{place} is a binary file, not text; {listed(['CSV', 'Parquet', 'Arrow'])} and JSON are read"
-        )
+        raise SourceError(f"{place} is a binary file, not text; CSV, Parquet, Arrow and JSON are read")
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
     try:
         text = decoder.decode(head, final=whole)
     except UnicodeDecodeError as error:
         raise not_unicode(place, head.count(b"\n", 0, error.start) + 1) from None
     if whole and not text.strip():
-        raise SourceError(f"{place} is empty; it needs a header line and rows")
+        raise SourceError(f"{place} is empty; there is nothing to audit")
     return Peek(path, format_, encoding, compressed, text, whole)
 
 
