@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import subprocess
 import sys
 import tempfile
@@ -41,8 +40,6 @@ class Case:
         Files beside those two, or in their place.
     arguments : sequence of str, optional
         The whole command, where `options` cannot say it.
-    defect : str
-        Why the program does not do this yet.
     """
 
     name: str
@@ -50,7 +47,6 @@ class Case:
     options: Mapping[str, object] = field(default_factory=dict)
     files: Mapping[str, Content] = field(default_factory=dict)
     arguments: Sequence[str] | None = None
-    defect: str = ""
 
     @property
     def command(self) -> list[str]:
@@ -153,8 +149,7 @@ CASES = [
     Case("broken JSON line", ["line 2", "internal.jsonl", "JSON"], {"internal": "internal.jsonl"},
          {"internal.jsonl": '{"job": "nurse", "approved": "yes", "n": 1}\n{"job": \n'}),
     Case("JSON of columns", ["internal.json", "list"], {"internal": "internal.json"},
-         {"internal.json": '{"job": ["nurse"], "approved": ["yes"], "n": [1]}'},
-         defect="read as one row whose weight is the list"),
+         {"internal.json": '{"job": ["nurse"], "approved": ["yes"], "n": [1]}'}),
     Case("JSON that mixes types", ["'job'", "internal", "int", "str", "one type"], {"internal": "internal.jsonl"},
          {"internal.jsonl": '{"job": 1, "approved": "yes", "n": 1}\n{"job": "1", "approved": "no", "n": 1}\n'}),
     Case("JSON with nested values", ["'job'", "internal.jsonl", "{'code': 1}", "must be text"],
@@ -476,17 +471,11 @@ def refuse(case: Case, code: int, printed: str, said: str) -> None:
     assert len(said) <= MOST_LETTERS, said
 
 
-def marked(cases: Sequence[Any]) -> list[Any]:
-    """Expect the cases of known defects to fail."""
-    return [
-        pytest.param(
-            case, id=case.name, marks=[pytest.mark.xfail(strict=True, reason=case.defect)] if case.defect else []
-        )
-        for case in cases
-    ]
+def named(case: Any) -> str:
+    return str(case.name)
 
 
-@pytest.mark.parametrize("case", marked(CASES))
+@pytest.mark.parametrize("case", CASES, ids=named)
 def test_bad_input_is_refused_in_one_sentence(case: Case, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = prepared(folder, case)
     code = cli._run(case.command)
@@ -497,7 +486,7 @@ def test_bad_input_is_refused_in_one_sentence(case: Case, folder: Path, capsys: 
 REAL = ["missing file", "truncated Parquet", "no common column", "unknown option", "protected also internal"]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.name in REAL], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in REAL], ids=named)
 def test_a_process_of_its_own_refuses_alike(case: Case, folder: Path) -> None:
     before = prepared(folder, case)
     done = subprocess.run(
@@ -507,11 +496,15 @@ def test_a_process_of_its_own_refuses_alike(case: Case, folder: Path) -> None:
     assert listing(folder) == before
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read every file")
-def test_a_file_that_may_not_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_may_not_be_read(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:  # taking the permission away would not stop root
+        raise PermissionError(13, "Permission denied")
+
     case = Case("no permission", ["internal.csv", "permission denied"])
     prepared(folder, case)
-    (folder / "internal.csv").chmod(0)
+    monkeypatch.setattr(Path, "open", refused)
     refuse(case, cli._run(case.command), *capsys.readouterr())
 
 
@@ -543,7 +536,6 @@ class Refusal:
     name: str
     words: Sequence[str]
     changes: Mapping[str, Any]
-    defect: str = ""
 
 
 def answering(*values: object) -> Callable[[object], list[object]]:
@@ -607,7 +599,7 @@ REFUSALS = [
 # fmt: on
 
 
-@pytest.mark.parametrize("refusal", marked(REFUSALS))
+@pytest.mark.parametrize("refusal", REFUSALS, ids=named)
 def test_the_python_entry_refuses_in_one_sentence(refusal: Refusal) -> None:
     roles = {"protected": "sex", "decision": "approved", "internal_weight": "n", "external_weight": "people"}
     arguments = {"internal": ROWS, "external": PEOPLE, **roles, **refusal.changes}

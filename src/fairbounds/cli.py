@@ -197,6 +197,8 @@ def _print(found: Audit, format_: str) -> None:
 @contextmanager
 def _printing(so_far: str) -> Iterator[None]:
     """See to it that what was printed arrived; a reader that left, a full disk and an interrupt are no verdicts."""
+    if sys.stdout is None:
+        raise SourceError("there is no standard output to print to; use --report")
     try:
         yield
         sys.stdout.flush()
@@ -211,9 +213,13 @@ def _printing(so_far: str) -> Iterator[None]:
 
 
 def _refuse_overwriting(report: Path | None, *inputs: str) -> None:
+    if report is None or report.is_dir() or not report.name:
+        return  # a folder is refused where it would be written to
     for path in inputs:
-        if report is not None and report.exists() and any(report.samefile(match) for match in glob(path) or ()):
+        if report.exists() and any(report.samefile(match) for match in glob(path)):
             raise SourceError(f"--report {str(report)!r} would replace the input {path!r}; give it another name")
+    if report.suffix.casefold() not in (".html", ".htm"):
+        raise SourceError(f"--report writes HTML, so its name must end in .html, not {report.name!r}")
 
 
 def _read_map(typed: str) -> dict[Level, Level]:
@@ -237,7 +243,7 @@ def _mapping(typed: str, rows: list[tuple[int, list[str]]]) -> dict[Level, Level
     found: dict[Level, Level] = {}
     for number, row in rows:
         if len(row) != 2:
-            raise SourceError(f"the recode map {typed!r} needs two columns (old, new); line {number} has {len(row)}")
+            raise SourceError(f"the recode map {typed!r} needs two columns (old,new); line {number} has {len(row)}")
         old, new = row
         if number == 1 and (old.strip().casefold(), new.strip().casefold()) == ("old", "new"):
             continue

@@ -86,19 +86,26 @@ class Intake:
                     f"protected column {name!r} is in the internal data too; compute the metric there directly, or "
                     "leave the column out"
                 )
-        self._refuse_double_roles(outcome)
+        self._refuse_double_roles()
         self._refuse_half_weighted()
         if self.model is None and self.decision is None and self.score is None:
             raise ProblemError("name the internal column that holds the decision (--decision) or the score (--score)")
         if self.model is not None and (self.decision is not None or self.score is not None):
             raise ProblemError("a model takes the place of the decision or score column; give one of them only")
 
-    def _refuse_double_roles(self, outcome: list[str | None]) -> None:
-        for table in ([*outcome, self.internal_weight], [*self.protected, self.external_weight]):
-            named = [name for name in (*table, *(self.common or ())) if name is not None]
-            for name in named:
-                if named.count(name) > 1:
-                    raise ProblemError(f"column {name!r} was given two roles; name it once")
+    def _refuse_double_roles(self) -> None:
+        common = [("a common variable", name) for name in self.common or ()]
+        inside = {"the decision": self.decision, "the score": self.score, "the label": self.label}
+        outside = [("protected", name) for name in self.protected]
+        for roles in (
+            [*inside.items(), ("the internal weight", self.internal_weight), *common],
+            [*outside, ("the external weight", self.external_weight), *common],
+        ):
+            for name in {name for _, name in roles if name is not None}:
+                named = [role for role, column in roles if column == name]
+                if len(named) > 1:
+                    given = " and as ".join(named)
+                    raise ProblemError(f"column {name!r} cannot have two roles, but is named as {given}; name it once")
 
     def _refuse_half_weighted(self) -> None:
         """Refuse a column of weights that one table was told of and the other has too."""

@@ -20,6 +20,7 @@ Unmatched: TypeAlias = Literal["warn", "error"]
 
 _TOKEN = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[^\W\d_]+|[<>=≤≥+%])")
 _SHOWN = 4
+_COMPARED = 20
 _MANY = 1000
 
 
@@ -117,7 +118,7 @@ def _refuse_twins(internal: Table, external: Table, name: str) -> None:
     if only_left and len(only_left) == len(left):
         raise ProblemError(
             f"{name!r} shares no level between the two tables: internal has {_with_mass(only_left, left)}, external "
-            f"has {_with_mass(only_right, right)}{_closest(only_left, only_right)}; {_way_out(name, (*left, *right))}"
+            f"has {_with_mass(only_right, right)}{_closest(left, right)}; {_way_out(name, (*left, *right))}"
         )
     folded_left, folded_right = {_fold(level) for level in left}, {_fold(level) for level in right}
     twins_left = [level for level in only_left if _fold(level) and _fold(level) in folded_right]
@@ -134,10 +135,11 @@ def _refuse_twins(internal: Table, external: Table, name: str) -> None:
 def _refuse_unmatched(internal: Table, external: Table, name: str) -> None:
     left, right = _masses(internal, name), _masses(external, name)
     only_left, only_right = [lv for lv in left if lv not in right], [lv for lv in right if lv not in left]
-    if only_left or only_right:
+    sides = (("internal", only_left, left), ("external", only_right, right))
+    found = ", ".join(f"only {role} {_with_mass(only, masses)}" for role, only, masses in sides if only)
+    if found:
         raise ProblemError(
-            f"{name!r} has levels in one table only: only internal {_with_mass(only_left, left)}, only external "
-            f"{_with_mass(only_right, right)}; {_way_out(name)}, or allow them with --unmatched warn"
+            f"{name!r} has levels in one table only: {found}; {_way_out(name)}, or allow them with --unmatched warn"
         )
 
 
@@ -147,9 +149,11 @@ def _with_mass(levels: list[Level], masses: dict[Level, float]) -> str:
     return f"[{', '.join(shown[:_SHOWN])}{more}]"
 
 
-def _closest(left: list[Level], right: list[Level]) -> str:
-    options = {show(level): level for level in right}
-    for level in left:
+def _closest(left: dict[Level, float], right: dict[Level, float]) -> str:
+    """Find two levels that are spelt nearly alike, among the heaviest of each side: comparing all is quadratic."""
+    heaviest = [sorted(masses, key=lambda level: -masses[level])[:_COMPARED] for masses in (left, right)]
+    options = {show(level): level for level in heaviest[1]}
+    for level in heaviest[0]:
         close = difflib.get_close_matches(show(level), options, n=1)
         if close:
             return f" (nearest spelling: {brief(level)} and {brief(options[close[0]])})"

@@ -107,7 +107,7 @@ def _check_scores(table: Table, score: str) -> None:
             raise ProblemError(f"score {score!r} must hold numbers between 0 and 1, not {show(level)!r}")
         if not 0 <= float(level) <= 1:  # type: ignore[arg-type]
             raise ProblemError(
-                f"score {score!r} holds {show(level)}, which is no probability: scores lie between 0 and 1"
+                f"score {score!r} holds {show(level)}, but scores lie between 0 and 1; divide percentages by 100"
             )
 
 

@@ -9,6 +9,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any, Literal, TypeVar, cast
 
+import numpy as np
+
 from fairbounds.bounding import bound_all
 from fairbounds.errors import ProblemError
 from fairbounds.estimation import Method, estimate
@@ -20,7 +22,7 @@ from fairbounds.metrics import Metric, get
 from fairbounds.problem import Population, Problem
 from fairbounds.results import Audit, Bounds, Finding, GroupSummary, label_of
 from fairbounds.sources import MissingPolicy, open_source
-from fairbounds.tables import Origin
+from fairbounds.tables import Origin, Table
 from fairbounds.verdicts import Policy
 from fairbounds.wording import assumptions, warnings
 
@@ -140,6 +142,8 @@ def audit(
     )
     with _meanwhile(prepare):
         read = intake.read(recode or {}, bins or {})
+    _refuse_identifiers(read.internal, intake.linking(), "common")
+    _refuse_identifiers(read.external, intake.protected, "protected")
     problem = Problem.from_tables(
         read.internal,
         read.external,
@@ -154,7 +158,6 @@ def audit(
         population=population,
         unmatched=unmatched,
     )
-    _refuse_identifiers(problem)
     if one_stratum == "error":
         _refuse_one_stratum(problem)
     return Audit(
@@ -195,20 +198,18 @@ def default_metrics(problem: Problem) -> list[Metric]:
     return [get(name) for name in names]
 
 
-def _refuse_identifiers(problem: Problem) -> None:
+def _refuse_identifiers(table: Table, names: Sequence[str], role: str) -> None:
     """Refuse a variable with hardly two rows a level: it is a name or number of persons, by mistake."""
-    for table, names, role in (
-        (problem.internal, problem.common, "common"),
-        (problem.external, (problem.protected,), "protected"),
-    ):
-        for name in names:
-            n_levels = len(set(table.column(name).tolist()))
-            rows = table.total if table.origin is None else table.origin.rows
-            if n_levels > _MANY_LEVELS and n_levels > rows / 2:
-                raise ProblemError(
-                    f"{role} variable {name!r} looks like an identifier: {n_levels} levels in {rows:g} rows; leave it "
-                    f"out (name the others with --common) or put its levels into bins"
-                )
+    rows = table.total if table.origin is None else table.origin.rows
+    for name in names:
+        n_levels = len(np.unique(table.column(name)))
+        if n_levels > _MANY_LEVELS and n_levels > rows / 2:
+            way_out = "leave it out by naming the others with --common, or cut its levels into bins"
+            if role == "protected":
+                way_out = "name the column with the groups as --protected"
+            raise ProblemError(
+                f"{role} variable {name!r} looks like an identifier: {n_levels} levels in {rows:g} rows; {way_out}"
+            )
 
 
 def _refuse_one_stratum(problem: Problem) -> None:

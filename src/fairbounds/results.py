@@ -403,6 +403,13 @@ class Audit:
         """Rebuild an audit from `to_dict`, equal but for the joints, which are not stored."""
         if data.get("schema") != SCHEMA:
             raise ProblemError(f"this is not a stored audit: its schema is {data.get('schema')!r}, not {SCHEMA!r}")
+        try:
+            return cls._read(data)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ProblemError(f"this stored audit is damaged: it lacks or misstates {error}") from None
+
+    @classmethod
+    def _read(cls, data: Mapping[str, Any]) -> Audit:
         return cls(
             data["population"],
             StrataSummary(**data["strata"]),

@@ -77,8 +77,9 @@ class Stratification:
             found = np.flatnonzero(self.side == side)
             if len(found):
                 worst = int(found[np.argmax(mass[found])])
+                found_ones = "1 stratum is" if len(found) == 1 else f"{len(found)} strata are"
                 raise ProblemError(
-                    f"{len(found)} combinations of common levels are seen in the {table} table only, "
+                    f"{found_ones} seen in the {table} table only, "
                     f"{mass[found].sum():.2%} of its mass, the largest {self.name(worst)!r}; "
                     "allow them with --unmatched warn"
                 )

@@ -49,7 +49,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 1:
-            raise ProblemError(f"the threshold of ratios must lie above 0 and at most at 1, not {self.threshold}")
+            raise ProblemError(f"the threshold must be above 0 and at most 1, such as 0.8, not {self.threshold}")
         if not 0 <= self.tolerance < 1:
             raise ProblemError(f"the tolerance of differences must lie between 0 and 1, not {self.tolerance}")
 

@@ -180,7 +180,7 @@ def test_typed_weights_of_parquet(tmp_path):
 
 @pytest.mark.parametrize("rows", ["x,1e308\nx,1e308\n", "x,1e308\ny,1e308\n"])
 def test_weights_that_overflow_together(file, rows):
-    with pytest.raises(SourceError, match="weight column 'n' of file .* adds up to more than a number can hold"):
+    with pytest.raises(SourceError, match=r"weight column 'n' of file .* adds up to more than a number can hold"):
         read_table(file("a,n\n" + rows), weight="n")
     with pytest.raises(SourceError, match="adds up to more than a number can hold"):
         read_table({"a": ["x", rows[8]], "n": [1e308, 1e308]}, weight="n")

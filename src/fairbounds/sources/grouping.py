@@ -74,12 +74,12 @@ def grouped(ask: Request, desk: Desk, relations: Sequence[tuple[DataFile, str]])
     weights = f", coalesce(fsum(w), 0), count(*) FILTER ({_GOOD} IS NOT TRUE)" if ask.weight is not None else ""
     coders, sums = _fetched(desk, f"SELECT count(*){weights}, {', '.join(keys)} FROM ({rows}) GROUP BY ALL", ask)
     n_rows = sums[0].astype(np.int64)
-    if ask.weight is not None and (n_bad := int(sums[2].sum())):
-        raise bad_weights(ask, _first_bad_weight(ask, desk, parts), n_bad)
     columns = {
         name: _decoded(name, coder.column(), reader, ask)
         for name, coder, reader in zip(ask.columns, coders, readers, strict=True)
     }
+    if ask.weight is not None and (n_bad := int(sums[2].sum())):
+        raise bad_weights(ask, _first_bad_weight(ask, desk, parts), n_bad)
     return Cells(columns, sums[0] if ask.weight is None else sums[1], n_rows)
 
 
