@@ -114,9 +114,21 @@ class _Filler:
         return self.problem.strata.mass[:, None] * self.problem.strata.shares
 
     def extreme(self, high: int | None, low: int | None) -> FloatArray:
-        """Fill one group from the top and another from the bottom; the rest share what is left (docs/method.md, 2)."""
+        """Fill one group from the top and another from the bottom; the rest share what is left (docs/method.md, 2).
+
+        An end that only a part of the condition can have (every such rate is 1, say) needs another order, or the group
+        would be filled with people outside the condition.
+        """
+        fill = self._filled(self._key(high, low), high, low)
+        within = fill.T @ self.atoms.among
+        if high is not None and within[high] == 0:
+            return self._filled(self.atoms.counted + self.atoms.among, high, low)
+        if low is not None and within[low] == 0:
+            return self._filled(self.atoms.counted + 2 * (1.0 - self.atoms.among), high, low)
+        return fill
+
+    def _filled(self, key: FloatArray, high: int | None, low: int | None) -> FloatArray:
         fill = np.zeros((len(self.atoms.stratum), len(self.problem.groups)))
-        key = self._key(high, low)
         self._fill_both(fill, key, high, low)
         self._fill_loose(fill, key, high, low)
         self._fill_unknown(fill, high)
@@ -128,11 +140,13 @@ class _Filler:
         if self.ends.together:
             return counted + (1.0 - among) / 2
         rate = self.ends.high[high] if high is not None else self.ends.low[_required(low)]
-        return 0.5 + (counted - float(rate) * among) / 2
+        return np.round(0.5 + (counted - float(rate) * among) / 2, 12)
 
     def _fill_both(self, fill: FloatArray, key: FloatArray, high: int | None, low: int | None) -> None:
         rows = np.flatnonzero(self._side == BOTH)
-        rows = rows[np.lexsort((-key[rows], self.atoms.stratum[rows]))]
+        # Among equals, those within the condition come first for the group whose rate is to be attained.
+        tie = self.atoms.among[rows] * (1.0 if high is None else -1.0)
+        rows = rows[np.lexsort((tie, -key[rows], self.atoms.stratum[rows]))]
         mass, stratum = self.atoms.mass[rows], self.atoms.stratum[rows]
         total = np.bincount(stratum, weights=mass, minlength=len(self.problem.strata.mass))
         after = np.cumsum(mass) - (np.cumsum(total) - total)[stratum]

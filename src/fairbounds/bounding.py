@@ -11,7 +11,6 @@ import numpy as np
 from fairbounds.attaining import attaining_joint, pair_program
 from fairbounds.errors import ProblemError
 from fairbounds.extremes import Extremes, extremes, levels, set_ends
-from fairbounds.kernels.strata import INTERNAL_ONLY
 from fairbounds.levels import Level
 from fairbounds.metrics import Metric, get, quotient
 from fairbounds.problem import Problem
@@ -21,6 +20,8 @@ from fairbounds.tables import Table
 __all__ = ["bound", "bound_all"]
 
 Ends: TypeAlias = tuple[float | None, float | None]
+
+_ROUNDING = 1e-12
 
 # A program of this size takes about a fifth of a second, a search some hundred of them.
 _MOST_SEARCHED_ATOMS = 5_000
@@ -181,31 +182,32 @@ def _against_best(problem: Problem, metric: Metric, at: int) -> Bounds:
     """Impact ratio (docs/method.md, 4): greatest is HI(g)/(p(g)·M*), least the smallest of the pairwise ones."""
     ends, level = extremes(problem, metric.rate), levels(problem)
     others = np.arange(len(problem.groups)) != at
-    most = float(ends.high[others].max())
-    if level.smallest_largest == 0:
-        lower, upper = None, None
-    else:
-        lower = 1.0 if most == 0 else min(1.0, float(ends.low[at]) / most)
-        upper = min(1.0, float(ends.high[at]) / level.smallest_largest)
-    return _all_groups_bounds(problem, metric, at, lower, upper)
+    most, highest = float(ends.high[others].max()), float(ends.high[at])
+    if max(most, highest) == 0:
+        return _all_groups_bounds(problem, metric, at, None, None)
+    lower = 1.0 if most == 0 else min(1.0, float(ends.low[at]) / most)
+    return _all_groups_bounds(problem, metric, at, lower, _share_of_level(highest, level.smallest_largest))
 
 
 def _compare_all(problem: Problem, metric: Metric) -> Bounds:
     """Gap and ratio of the extreme groups (docs/method.md, 4)."""
     ends, level = extremes(problem, metric.rate), levels(problem)
-    lower: float | None
-    upper: float | None
     if metric.form == "parity_gap":
         gap = level.smallest_largest - level.largest_smallest
-        lower = gap if gap > 1e-12 else 0.0
-        upper = max(_pairs(ends, lambda least, most: most - least))
-    elif level.smallest_largest == 0:
-        lower, upper = None, None
-    else:
-        ratio = level.largest_smallest / level.smallest_largest
-        lower = min(_pairs(ends, lambda least, most: least / most if most > 0 else 1.0))
-        upper = ratio if ratio < 1 - 1e-12 else 1.0
+        widest = max(_pairs(ends, lambda least, most: most - least))
+        return _all_groups_bounds(problem, metric, None, gap if gap > _ROUNDING else 0.0, widest)
+    if ends.high.max() == 0:
+        return _all_groups_bounds(problem, metric, None, None, None)
+    lower = min(_pairs(ends, lambda least, most: least / most if most > 0 else 1.0))
+    upper = _share_of_level(level.largest_smallest, level.smallest_largest)
     return _all_groups_bounds(problem, metric, None, lower, upper)
+
+
+def _share_of_level(rate: float, level: float) -> float:
+    """Divide by M*; where that is 0 nobody need be selected, and a group that can be selected can be the only one."""
+    if level == 0:
+        return 1.0 if rate > 0 else 0.0
+    return rate / level if rate / level < 1 - _ROUNDING else 1.0
 
 
 def _pairs(ends: Extremes, combine: Callable[[float, float], float]) -> list[float]:
@@ -220,7 +222,10 @@ def _pairs(ends: Extremes, combine: Callable[[float, float], float]) -> list[flo
 def _all_groups_bounds(
     problem: Problem, metric: Metric, at: int | None, lower: float | None, upper: float | None
 ) -> Bounds:
-    sharp = levels(problem).sharp and not (problem.strata.side == INTERNAL_ONLY).any()
+    sharp = levels(problem).sharp
+    defined: Defined = "always"
+    if metric.is_ratio and levels(problem).smallest_largest == 0:
+        defined = "never" if lower is None else "sometimes"
     return Bounds(
         metric.name,
         None if at is None else label_of(problem.groups[at]),
@@ -229,6 +234,6 @@ def _all_groups_bounds(
         upper,
         "closed form" if sharp else "separate ends",
         sharp,
-        "never" if lower is None else "always",
+        defined,
         rebuild=_rebuilding(problem, metric, at, None) if sharp else None,
     )

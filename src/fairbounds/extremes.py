@@ -114,7 +114,7 @@ def _hard(
     with np.errstate(invalid="ignore"):
         low = np.where(nl + du > 0, nl / (nl + du), np.where(nu > 0, 1.0, np.nan))
         high = np.where(nu + dl > 0, nu / (nu + dl), np.where(du > 0, 0.0, np.nan))
-    if unconditional:
+    if unconditional and (strata.certain_group_mass > 0).all():
         return low, high, _always(problem)
     within = event_extremes(condition, 1.0 - condition, strata.mass, strata.shares, strata.side)
     return low, high, _definedness(low, clean(within[:, 0]))

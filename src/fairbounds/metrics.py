@@ -146,7 +146,8 @@ class Metric:
             case "impact_ratio":
                 return quotient(one, float(np.max(rates)))
             case "parity_gap":
-                return float(np.max(rates) - np.min(rates))
+                gap = float(np.max(rates) - np.min(rates))
+                return None if math.isnan(gap) else gap
             case "parity_ratio":
                 return quotient(float(np.min(rates)), float(np.max(rates)))
 

@@ -217,7 +217,7 @@ def _assemble(
     """Keep the strata with mass in the audited population, and what each table says inside them."""
     mass = strata.external_mass if population == "external" else strata.internal_mass
     kept = np.flatnonzero(mass > 0)
-    shares, present = _shares(strata, external, protected, kept)
+    shares, present = _shares(strata, external, protected, kept, population)
     if len(present) < 2:
         raise ProblemError(
             f"{protected!r} needs at least two groups to compare; only "
@@ -258,12 +258,18 @@ def _assemble(
     )
 
 
-def _shares(strata: Stratification, external: Table, protected: str, kept: IntArray) -> tuple[FloatArray, list[int]]:
-    """Return P(group | stratum) over the kept strata, and the codes of the groups with mass there."""
+def _shares(
+    strata: Stratification, external: Table, protected: str, kept: IntArray, population: Population
+) -> tuple[FloatArray, list[int]]:
+    """Return P(group | stratum) over the kept strata, and the codes of the groups that may have mass there.
+
+    Where shares are unknown (strata that the external table lacks), people of any of its groups may be.
+    """
     cells = np.zeros((len(strata.codes), len(external[protected])))
     np.add.at(cells, (strata.locate(external), external.column(protected)), external.weights)
+    loose = population == "internal" and bool((strata.side[kept] == INTERNAL_ONLY).any())
+    present = np.flatnonzero((cells if loose else cells[kept]).sum(axis=0) > 0)
     cells = cells[kept]
-    present = np.flatnonzero(cells.sum(axis=0) > 0)
     totals = cells.sum(axis=1, keepdims=True)
     return cells[:, present] / np.where(totals > 0, totals, 1.0), present.tolist()
 

@@ -26,6 +26,9 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Combine: TypeAlias = Callable[[float, float], float]
 
 
+_INFEASIBLE, _UNBOUNDED = 2, 3
+
+
 class PairExtreme(NamedTuple):
     """Certified upper end, the value of the best fill found, and that fill.
 
@@ -95,7 +98,10 @@ class PairProgram:
         return Point(floor, float(answer.fun), -float(answer.ineqlin.marginals[-1]), fill)
 
     def priced(self, floor: float, price: float) -> float:
-        """Return the least of rate_b + price·(what a lacks to reach the floor): at most φ, and concave in the floor."""
+        """Return the least of rate_b + price·(what a lacks to reach the floor): at most φ, and concave in the floor.
+
+        Where b's condition may have no mass, the least has no limit and says nothing.
+        """
         lack = price * (floor * self.atoms.among - self.atoms.counted)
         answer = self._solve(lack, np.empty((0, 2 * len(lack) + 1)))
         return -math.inf if answer is None else float(answer.fun)
@@ -125,7 +131,7 @@ class PairProgram:
             b_eq=np.append(np.zeros(len(self._fill_mass) + int(exact.sum())), 1.0),
             method="highs",
         )
-        if answer.status == 2:
+        if answer.status in (_INFEASIBLE, _UNBOUNDED):
             return None
         if answer.status != 0:
             raise SolverError(f"the least rate of a pair was not found: {answer.message}")
