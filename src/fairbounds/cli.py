@@ -96,6 +96,10 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[
 @click.option("--method", "methods", multiple=True, default=["independence"], help="Estimate; repeat.")
 @click.option("--threshold", type=float, default=0.8, show_default=True, help="What ratios are compared with.")
 @click.option("--tolerance", type=float, default=0.0, show_default=True, help="Band around 0 for differences.")
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, help="Recorded; no interval is computed yet."
+)
+@click.option("--seed", "rng", type=int, help="Recorded; nothing random yet.")
 @click.option("--missing", type=click.Choice(["error", "drop", "level"]), default="error", show_default=True)
 @click.option("--unmatched", type=click.Choice(["warn", "error"]), default="warn", show_default=True)
 @click.option("--recode", multiple=True, metavar="COLUMN=MAP.csv", callback=_pairs, help="Map levels: old,new a line.")

@@ -54,6 +54,8 @@ def audit(
     methods: Sequence[Method] = ("independence",),
     threshold: float = 0.8,
     tolerance: float = 0.0,
+    confidence: float = 0.95,
+    rng: int | np.random.Generator | None = None,
     recode: Recode | None = None,
     bins: Bins | None = None,
     missing: MissingPolicy = "error",
@@ -97,6 +99,10 @@ def audit(
         Estimates to put beside the bounds.
     threshold, tolerance : float
         Ratios are compared with the threshold, differences with 0 ± tolerance.
+    confidence : float
+        Level for sampling intervals. No interval is computed yet: findings carry none, and the level is recorded only.
+    rng : int or numpy.random.Generator, optional
+        Seed for what is random. Nothing is yet: an integer is recorded only.
     recode : mapping, optional
         Column to a mapping of old to new levels, applied wherever the column is.
     bins : mapping, optional
@@ -122,6 +128,8 @@ def audit(
     (0.3503, 0.7469, 'below')
     """
     policy = Policy(threshold, tolerance)
+    if not 0 < confidence < 1:
+        raise ProblemError(f"confidence must lie between 0 and 1, not {confidence}")
     chosen = [get(metric) for metric in _several(metrics) or ()]
     if one_stratum not in ("allow", "error"):
         raise ProblemError(f"one_stratum is 'allow' or 'error', not {one_stratum!r}")
@@ -168,7 +176,8 @@ def audit(
         findings=_findings(problem, chosen or default_metrics(problem), _several(methods) or (), policy),
         assumptions=assumptions(problem),
         warnings=(*read.notes, *warnings(problem)),
-        provenance=_provenance(problem, read, policy),
+        provenance=_provenance(problem, read, policy)
+        | {"confidence": confidence, "seed": rng if isinstance(rng, int) else None},
     )
 
 
