@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairbounds.errors import ProblemError, SolverError
-from fairbounds.extremes import Extremes, extremes, levels
+from fairbounds.extremes import Extremes, clean, extremes, levels
 from fairbounds.kernels.pair_search import PairExtreme, PairProgram, greatest_pair
 from fairbounds.kernels.strata import BOTH, EXTERNAL_ONLY, INTERNAL_ONLY, Atoms, atoms_of
 from fairbounds.levels import Level, show
@@ -120,7 +120,7 @@ class _Filler:
         would be filled with people outside the condition.
         """
         fill = self._filled(self._key(high, low), high, low)
-        within = fill.T @ self.atoms.among
+        within = clean(fill.T @ self.atoms.among)
         if high is not None and within[high] == 0:
             return self._filled(self.atoms.counted + self.atoms.among, high, low)
         if low is not None and within[low] == 0:
@@ -223,11 +223,14 @@ class _Filler:
             return self._program(lambda _: np.append(gain, [0.0, 0.0]), ceiling)
         pick = np.zeros_like(mass)
         pick[at] = 1.0 / mass[at]
-        gain = -np.outer(self.atoms.counted, pick).ravel() / _COUNTS
+        gain = -np.outer(self.atoms.counted, pick).ravel()
         return self._program(lambda _: np.append(gain, [0.0, 1.0]))
 
     def _program(self, objective: Callable[[int], FloatArray], ceiling: float | None = None) -> FloatArray:
-        """Solve over fills and two levels: smallest ≤ rate of every group ≤ largest."""
+        """Solve over fills and two levels: smallest ≤ rate of every group ≤ largest.
+
+        Levels count the same population as fills, or their prices would fall below the solver's tolerance.
+        """
         from scipy import sparse
         from scipy.optimize import linprog
 
@@ -241,7 +244,7 @@ class _Filler:
         fits = sparse.vstack([sparse.kron(one_atom, np.ones((1, n_groups))), sparse.kron(in_stratum, eye)])
         needs = _COUNTS * np.concatenate([self.atoms.mass[known], self._group_need.ravel()])
         selected = sparse.kron(self.atoms.counted[None, :], eye)
-        mass = _COUNTS * self.problem.group_mass[:, None]
+        mass = self.problem.group_mass[:, None]
         none = np.zeros_like(mass)
         answer = linprog(
             objective(n_atoms * n_groups),
@@ -249,7 +252,8 @@ class _Filler:
             b_ub=np.zeros(2 * n_groups),
             A_eq=sparse.hstack([fits, sparse.csr_array((fits.shape[0], 2))]),
             b_eq=needs,
-            bounds=[(0, None)] * (n_atoms * n_groups) + [(0, 1), (0, 1 if ceiling is None else ceiling)],
+            bounds=[(0, None)] * (n_atoms * n_groups)
+            + [(0, _COUNTS), (0, _COUNTS * (1 if ceiling is None else ceiling))],
             method="highs",
         )
         if answer.status != 0:
