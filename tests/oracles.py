@@ -91,10 +91,11 @@ class Facts:
         return outside - inside if self.population == "external" else inside - outside
 
     @property
-    def known_groups(self) -> list[Any]:
-        """Groups that certainly have mass in the audited population."""
+    def possible_groups(self) -> list[Any]:
+        """Groups that can have mass in the audited population: where shares are unknown, people may be of any."""
         inside, outside = self.sides()
-        allowed = outside if self.population == "external" else inside & outside
+        anywhere = self.population == "external" or bool(self.one_sided)
+        allowed = outside if anywhere else inside & outside
         return sorted({g for (c, g), weight in self.external.items() if weight > 0 and c in allowed})
 
     def everything(self) -> list[Raw]:
@@ -234,7 +235,7 @@ class Polytope:
         pointer = np.cumsum([0, *(len(keys) for keys, _ in rows)])
         self.rows = sparse.csr_array((np.ones(len(indices)), indices, pointer), shape=(len(rows), len(self.cells)))
         self.needs = COUNT * np.array([total for _, total in rows])
-        self.groups = facts.known_groups
+        self.groups = facts.possible_groups
 
     def mass(self, group: Group) -> FloatArray:
         """Return the functional that counts a group."""

@@ -65,7 +65,7 @@ class World:
 
     @property
     def groups(self) -> list[Any]:
-        return self.facts.known_groups
+        return self.facts.possible_groups
 
     def __repr__(self) -> str:
         return (
@@ -116,11 +116,12 @@ def world(
     population: str | None = None,
     consistent: bool | None = None,
     one_sided: bool = True,
+    spread: int = 0,
 ) -> World:
     """Draw a joint table of small counts with many zeros and ties, and take two tables from it.
 
-    A world that is not consistent weighs the strata of the other population anew, some with nothing, and adds strata
-    that the audited population lacks.
+    With a spread, counts are multiplied by powers of ten. A world that is not consistent weighs the strata of the
+    other population anew, some with nothing, and adds strata that the audited population lacks.
     """
     scored = bool(dice(0, 1)) if scored is None else scored
     labelled = bool(dice(0, 1)) if labelled is None else labelled
@@ -129,7 +130,8 @@ def world(
     names, strata = _strata(dice, sizes)
     groups = [f"g{at}" for at in range(dice(2, sizes.groups))]
     raws = _raws(dice, sizes, scored, labelled)
-    truth = {cell: weight for cell, weight in _counts(dice, sizes, strata, raws, groups).items() if weight}
+    counts = _counts(dice, sizes, strata, raws, groups)
+    truth = {cell: weight * 10.0 ** dice(0, spread) for cell, weight in counts.items() if weight}
     inner, outer = _sum(truth, lambda c, raw, g: (c, raw)), _sum(truth, lambda c, raw, g: (c, g))
     if not consistent:
         factor = {c: dice(0, 3) if one_sided else dice(1, 3) for c in strata}

@@ -73,6 +73,8 @@ def _choose(
         case "rate" if at is not None:
             return filler.extreme(at, None) if upper else filler.extreme(None, at)
         case "difference" | "ratio" if at is not None and base is not None:
+            if metric.is_ratio and min(ends.high[at], ends.high[base]) == 0:  # one is always 0: 0/0 is no ratio
+                upper = bool(ends.high[base] == 0)
             first, second = (at, base) if upper else (base, at)
             if ends.together:
                 return filler.extreme(first, second)
