@@ -194,7 +194,7 @@ def _by_stratum(cells: Mapping[tuple[Stratum, Any], float]) -> dict[Stratum, dic
 
 
 def requirements(facts: Facts) -> list[tuple[list[Cell], float]]:
-    """Return the sets of cells whose mass the tables fix, with that mass: the definition of DESIGN 3.1 and 3.4."""
+    """Return the sets of cells whose mass the tables fix, with that mass: the definition of docs/method.md, 1 and 5."""
     inner, outer = _by_stratum(facts.internal), _by_stratum(facts.external)
     rows: list[tuple[list[Cell], float]] = []
     for c in outer if facts.population == "external" else inner:

@@ -1,4 +1,4 @@
-"""The command line where the input is good (DESIGN section 5): what is printed, and which code is returned."""
+"""The command line where the input is good: what is printed, and which code is returned."""
 
 from __future__ import annotations
 

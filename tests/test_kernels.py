@@ -280,7 +280,7 @@ def test_levels_by_vertices_and_by_sets_are_those_of_a_linear_program(n_groups: 
 
 
 def test_the_search_finds_three_quarters() -> None:
-    """The example of DESIGN 3.2, whose separate ends differ by 1."""
+    """The example of docs/method.md, 3, whose separate ends differ by 1."""
     one = np.ones(1)
     strata = StrataArrays(one, np.full((1, 2), 0.5), np.zeros(1, np.int64), np.array([0, 4]), np.full(4, 0.25))
     counted, among = np.array([1.0, 0.5, 0.0, 0.0]), np.array([1.0, 1.0, 1.0, 0.0])

@@ -1,4 +1,4 @@
-"""The laws of DESIGN section 6, over the whole catalogue and every engine, on random worlds.
+"""The laws that every engine obeys, over the whole catalogue and every engine, on random worlds.
 
 Truth and oracles come from `oracles` alone. Large worlds come from seeded numpy, small ones, which shrink, from
 hypothesis.
@@ -283,7 +283,7 @@ def test_pairs_of_conditional_rates_are_those_of_a_grid_of_linear_programs(seed:
 
 
 def test_separate_ends_would_give_1_where_three_quarters_is_the_most() -> None:
-    """The example of DESIGN 3.2: one stratum, two groups of half its mass, four atoms of a quarter."""
+    """The example of docs/method.md, 3: one stratum, two groups of half its mass, four atoms of a quarter."""
     atoms = [(1.0, "good"), (0.5, "good"), (0.0, "good"), (0.3, "bad")]
     facts = Facts({(("c",), raw): 1.0 for raw in atoms}, {(("c",), g): 2.0 for g in "ab"}, "external", True, True)
     problem = problem_of(facts, ("job",))

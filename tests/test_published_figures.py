@@ -1,4 +1,4 @@
-"""The figures of DESIGN section 7 for the paper's three data sets, to the six digits printed there."""
+"""Figures for the paper's three data sets, computed independently of this project, to their six printed digits."""
 
 from __future__ import annotations
 
