@@ -64,31 +64,25 @@ def _reading(table: Table, role: str) -> list[str]:
 
 
 def _one_sided(problem: Problem) -> list[str]:
-    summary, said = problem.summary, []
-    used = problem.population
-    if summary.external_only_mass > 0:
-        n = int((problem.strata.side == EXTERNAL_ONLY).sum())
-        effect = (
-            f"{n} strata there have an unknown outcome, and the bounds allow any"
-            if used == "external"
-            else "the audited population has nobody there"
-        )
-        said.append(
-            f"{summary.external_only_mass:.2%} of the external table lies in strata that the internal table lacks; "
-            f"{effect}."
-        )
-    if summary.internal_only_mass > 0:
-        n = int((problem.strata.side == INTERNAL_ONLY).sum())
-        effect = (
-            f"{n} strata there have unknown group shares, and the bounds allow any"
-            if used == "internal"
-            else "the audited population has nobody there, so these decisions do not count"
-        )
-        said.append(
-            f"{summary.internal_only_mass:.2%} of the internal table lies in strata that the external table lacks; "
-            f"{effect}."
-        )
-    if not all(problem.strata.side == 0):
+    summary, side = problem.summary, problem.strata.side
+    sides = (
+        ("external", "internal", summary.external_only_mass, int((side == EXTERNAL_ONLY).sum()), "an unknown outcome"),
+        (
+            "internal",
+            "external",
+            summary.internal_only_mass,
+            int((side == INTERNAL_ONLY).sum()),
+            "unknown group shares",
+        ),
+    )
+    said = []
+    for table, other, mass, n, unknown in sides:
+        effect = f"{n} strata there have {unknown}, and the bounds allow any"
+        if table != problem.population:
+            effect = "the audited population has nobody there, so these rows do not count"
+        if mass > 0:
+            said.append(f"{mass:.2%} of the {table} table lies in strata that the {other} table lacks; {effect}.")
+    if side.any():
         said.append("The independence estimate leaves out the strata seen in one table only.")
     return said
 
