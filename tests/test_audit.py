@@ -385,7 +385,7 @@ def test_a_plain_audit_has_nothing_to_warn_of() -> None:
 @pytest.mark.parametrize(
     ("population", "external_only", "internal_only"),
     [
-        ("external", "unknown outcome", "these decisions do not count"),
+        ("external", "unknown outcome", "these rows do not count"),
         ("internal", "the audited population has nobody there", "unknown group shares"),
     ],
 )

@@ -66,7 +66,7 @@ def _reading(table: Table, role: str) -> list[str]:
 def _one_sided(problem: Problem) -> list[str]:
     summary, side = problem.summary, problem.strata.side
     sides = (
-        ("external", "internal", summary.external_only_mass, int((side == EXTERNAL_ONLY).sum()), "an unknown outcome"),
+        ("external", "internal", summary.external_only_mass, side == EXTERNAL_ONLY, "an unknown outcome"),
         (
             "internal",
             "external",
@@ -76,8 +76,8 @@ def _one_sided(problem: Problem) -> list[str]:
         ),
     )
     said = []
-    for table, other, mass, n, unknown in sides:
-        effect = f"{n} strata there have {unknown}, and the bounds allow any"
+    for table, other, mass, there, unknown in sides:
+        effect = f"{there.sum()} strata there have {unknown}, and the bounds allow any"
         if table != problem.population:
             effect = "the audited population has nobody there, so these rows do not count"
         if mass > 0:
