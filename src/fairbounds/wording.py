@@ -67,13 +67,7 @@ def _one_sided(problem: Problem) -> list[str]:
     summary, side = problem.summary, problem.strata.side
     sides = (
         ("external", "internal", summary.external_only_mass, side == EXTERNAL_ONLY, "an unknown outcome"),
-        (
-            "internal",
-            "external",
-            summary.internal_only_mass,
-            int((side == INTERNAL_ONLY).sum()),
-            "unknown group shares",
-        ),
+        ("internal", "external", summary.internal_only_mass, side == INTERNAL_ONLY, "unknown group shares"),
     )
     said = []
     for table, other, mass, there, unknown in sides:
