@@ -439,7 +439,7 @@ def test_a_report_is_written_beside_what_is_printed(folder: Path, capsys: Captur
     assert cli._run(command(format=format_, report="audit.html", gate=gate)) == int(gate)
     printed, said = capsys.readouterr()
     assert said == ""
-    assert cli._run(command(format=format_)) == 0
+    assert cli._run(command(format=format_, gate=gate)) == int(gate)
     assert capsys.readouterr().out == printed
     assert set(listing(folder)) - set(before) == {"audit.html"}
     page = (folder / "audit.html").read_text(encoding="utf-8")
@@ -483,6 +483,27 @@ def test_the_demo_shows_the_truth_inside_the_bounds(folder: Path, capsys: Captur
 def test_the_gate_says_whether_it_is_shown(capsys: Captured, changes: dict[str, object], code: int) -> None:
     """The ratio lies in [0.27, 0.70], the difference in [-0.70, -0.22]."""
     run(capsys, code=code, **changes)
+
+
+def test_the_gate_says_why(folder: Path, capsys: Captured) -> None:
+    judged = json.loads(capsys_after(capsys, gate=True, reference="female"))["gate"]
+    assert judged["result"] == "fail"
+    assert judged["judged"] == ["disparate_impact of 'male' against 'female': below 0.8 when seen from the other group"]
+    assert judged["not_judged"] == ["demographic_disparity of 'male' against 'female': no tolerance was set"]
+    assert cli._run(command(format="text", gate=True)) == 1
+    assert "GATE: fail" in capsys.readouterr().out
+
+
+def capsys_after(capsys: Captured, **changes: object) -> str:
+    cli._run(command(**changes))
+    return capsys.readouterr().out
+
+
+def test_a_recode_map_may_have_semicolons(folder: Path, capsys: Captured) -> None:
+    """As spreadsheets save it where the comma is a decimal sign."""
+    write(folder, {"map.csv": "\ufeffold;new\nnurse;care\ndriver;transport\n"})
+    result = run(capsys, recode="job=map.csv")
+    assert result["provenance"]["recode"] == {"job": {"nurse": "care", "driver": "transport"}}
 
 
 def test_the_gate_does_not_pass_because_the_disadvantaged_group_is_the_reference(capsys: Captured) -> None:

@@ -33,6 +33,7 @@ HOME = {
     "bound": "bounding",
     "estimate": "estimation",
     "read_table": "sources",
+    "write_html": "report.html",
 }
 MODULES = {"datasets", "metrics"}
 

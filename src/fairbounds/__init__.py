@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairbounds.estimation import estimate
     from fairbounds.pipeline import audit
     from fairbounds.problem import Problem
+    from fairbounds.report.html import write_html
     from fairbounds.results import Audit, Bounds, Estimate, Finding
     from fairbounds.sources import read_table
     from fairbounds.tables import Table, Variable
@@ -52,6 +53,7 @@ __all__ = [
     "estimate",
     "metrics",
     "read_table",
+    "write_html",
 ]
 
 _HOMES = {
@@ -69,6 +71,7 @@ _HOMES = {
     "pipeline": ["audit"],
     "problem": ["Problem"],
     "results": ["Audit", "Bounds", "Estimate", "Finding"],
+    "report.html": ["write_html"],
     "sources": ["read_table"],
     "tables": ["Table", "Variable"],
 }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from fairbounds.levels import Level
     from fairbounds.results import Audit
+    from fairbounds.verdicts import Gate
 
 __all__ = ["app", "main"]
 
@@ -85,11 +86,17 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[
 @click.option("--decision", help="Column of INTERNAL with the decision.")
 @click.option("--favourable", help="Level of the decision that people want.")
 @click.option("--label", help="Column of INTERNAL with the true outcome.")
-@click.option("--positive", help="Favourable level of the label.")
+@click.option("--positive", help="Favourable level of the label. Default: that of the decision.")
 @click.option("--score", help="Column of INTERNAL with the probability of the favourable decision.")
 @click.option("--common", multiple=True, help="Column of both tables; repeat. Default: all that both have.")
 @click.option("--reference", help="Group the others are compared with. Default: the largest.")
-@click.option("--population", type=click.Choice(["external", "internal"]), default="external", show_default=True)
+@click.option(
+    "--population",
+    type=click.Choice(["external", "internal"]),
+    default="external",
+    show_default=True,
+    help="Whose fairness is audited: the census population, or the people decided on.",
+)
 @click.option("--internal-weight", help="Column of INTERNAL with weights or counts.")
 @click.option("--external-weight", help="Column of EXTERNAL with weights or counts.")
 @click.option("--metric", "metrics", multiple=True, help="Name of a metric; repeat.")
@@ -100,11 +107,29 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[
     "--confidence", type=float, default=0.95, show_default=True, help="Recorded; no interval is computed yet."
 )
 @click.option("--seed", "rng", type=int, help="Recorded; nothing random yet.")
-@click.option("--missing", type=click.Choice(["error", "drop", "level"]), default="error", show_default=True)
-@click.option("--unmatched", type=click.Choice(["warn", "error"]), default="warn", show_default=True)
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "drop", "level"]),
+    default="error",
+    show_default=True,
+    help="Rows with an empty cell: refuse, leave out, or keep as a level of their own.",
+)
+@click.option(
+    "--unmatched",
+    type=click.Choice(["warn", "error"]),
+    default="warn",
+    show_default=True,
+    help="Levels and strata that one table lacks: allow for anything there, or refuse.",
+)
 @click.option("--recode", multiple=True, metavar="COLUMN=MAP.csv", callback=_pairs, help="Map levels: old,new a line.")
 @click.option("--bin", "bins", multiple=True, metavar="COLUMN=25,60", callback=_pairs, help="Cut numbers at these.")
-@click.option("--one-stratum", type=click.Choice(["allow", "error"]), default="error", show_default=True)
+@click.option(
+    "--one-stratum",
+    type=click.Choice(["allow", "error"]),
+    default="error",
+    show_default=True,
+    help="Common variables that never vary.",
+)
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--report", type=click.Path(path_type=Path), help="Write an HTML report here.")
 @click.option("--gate", is_flag=True, help="Exit 0 if shown to pass, 1 if shown to fail, 3 if undetermined.")
@@ -122,6 +147,10 @@ def audit(
     """Combine INTERNAL (decisions) and EXTERNAL (a census) and bound the fairness metrics.
 
     Both are files: CSV, Parquet, Arrow, JSON lines, or a pattern such as 'part-*.csv'.
+
+    Metrics: disparate_impact, demographic_disparity, impact_ratio, parity_ratio, parity_gap, and _rate, _difference or
+    _ratio after selection, true_positive, false_positive, true_negative, false_negative, positive_predictive,
+    negative_predictive, accuracy or base. Combined groups are typed 'female,Black'.
     """
     from fairbounds.pipeline import audit as run
     from fairbounds.verdicts import gate as judge
@@ -142,11 +171,11 @@ def audit(
             bins=edges,
             **options,
         )
-    shown = judge(found.findings) if gate else "pass"
+    judgement = judge(found.findings) if gate else None
     _write_report(found, report)
     with _printing("nothing was written" if report is None else f"{report} was written"):
-        _print(found, format_)
-    return _GATE_CODES[shown]
+        _print(found, format_, judgement)
+    return _GATE_CODES["pass" if judgement is None else judgement.result]
 
 
 @app.command()
@@ -186,16 +215,21 @@ def _write_report(found: Audit, path: Path | None) -> None:
         write_html(found, path)
 
 
-def _print(found: Audit, format_: str) -> None:
+def _print(found: Audit, format_: str, judgement: Gate | None) -> None:
     if format_ == "json":
         import json
 
         ascii_only = (sys.stdout.encoding or "ascii").lower() not in ("utf-8", "utf8")
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=ascii_only, allow_nan=False, indent=2))
+        data = found.to_dict() | ({} if judgement is None else {"gate": judgement.to_dict()})
+        click.echo(json.dumps(data, ensure_ascii=ascii_only, allow_nan=False, indent=2))
         return
     from fairbounds.report.text import print_audit
 
     print_audit(found, _console())
+    if judgement is not None:
+        click.echo(f"\nGATE: {judgement.result}")
+        for line in (*judgement.judged, *(f"{line}, so it was not judged" for line in judgement.not_judged)):
+            click.echo(f"  - {line}")
 
 
 @contextmanager
@@ -237,10 +271,12 @@ def _read_map(typed: str) -> dict[Level, Level]:
         raise SourceError(f"the recode map {typed!r} is a pattern that several files match; name one")
     with guarded(f"recode map {typed!r}"), path.open(encoding="utf-8-sig", newline="") as file:
         try:
-            rows = [(number, row) for number, row in enumerate(csv.reader(file), start=1) if row]
+            lines = file.readlines()
+            readings = [list(csv.reader(lines, delimiter=sign)) for sign in ",;\t"]
         except (UnicodeDecodeError, csv.Error):
             raise SourceError(f"the recode map {typed!r} is not CSV in UTF-8; save it as that") from None
-    return _mapping(typed, rows)
+    numbered = [[(number, row) for number, row in enumerate(rows, start=1) if row] for rows in readings]
+    return _mapping(typed, next((rows for rows in numbered if all(len(row) == 2 for _, row in rows)), numbered[0]))
 
 
 def _mapping(typed: str, rows: list[tuple[int, list[str]]]) -> dict[Level, Level]:

@@ -179,8 +179,9 @@ def _unnamed_counts(source: Source, table: Table, weight: str | None, role: str)
     left = [name for name in source.columns if name not in table.names]
     if weight is not None or not left or table.origin is None or table.n_cells < max(table.origin.rows, 3):
         return ()
-    found = f"no combination of {listed(table.names)} occurs twice in the {role} table, whose rows counted once each"
-    return (f"{found[0].upper()}{found[1:]}: if {listed(left, 3)} holds counts, name it with {role}_weight.",)
+    found = f"No combination of {listed(table.names)} occurs twice in the {role} table, whose rows counted once each"
+    flag = f"--{role}-weight ({role}_weight=)"
+    return (f"{found}: if {listed(left, 3)} holds counts, name it with {flag}.",)
 
 
 def _recoded(internal: Table, external: Table, recode: Recode, bins: Bins) -> tuple[Table, Table]:

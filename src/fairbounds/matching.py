@@ -52,8 +52,15 @@ def match_levels(
         internal, external, note = _as_text_where_one_side_is(internal, external, name)
         notes += note
         _refuse_twins(internal, external, name)
-        if unmatched == "error":
-            _refuse_unmatched(internal, external, name)
+        found = _unmatched(internal, external, name)
+        if found and unmatched == "error":
+            raise ProblemError(
+                f"{name!r} has levels in one table only: {found}; {_way_out(name)}, or allow them with --unmatched warn"
+            )
+        if found:
+            notes.append(
+                f"{name!r} has levels in one table only: {found}. If two of them mean the same, {_way_out(name)}"
+            )
     internal, external = internal.align(external, common)
     return internal, external, tuple(notes)
 
@@ -132,15 +139,12 @@ def _refuse_twins(internal: Table, external: Table, name: str) -> None:
         )
 
 
-def _refuse_unmatched(internal: Table, external: Table, name: str) -> None:
+def _unmatched(internal: Table, external: Table, name: str) -> str:
+    """Name the levels that one table lacks, with their mass."""
     left, right = _masses(internal, name), _masses(external, name)
-    only_left, only_right = [lv for lv in left if lv not in right], [lv for lv in right if lv not in left]
-    sides = (("internal", only_left, left), ("external", only_right, right))
-    found = ", ".join(f"only {role} {_with_mass(only, masses)}" for role, only, masses in sides if only)
-    if found:
-        raise ProblemError(
-            f"{name!r} has levels in one table only: {found}; {_way_out(name)}, or allow them with --unmatched warn"
-        )
+    sides = (("internal", left, right), ("external", right, left))
+    only = [(role, [level for level in ours if level not in theirs], ours) for role, ours, theirs in sides]
+    return ", ".join(f"only {role} {_with_mass(levels, ours)}" for role, levels, ours in only if levels)
 
 
 def _with_mass(levels: list[Level], masses: dict[Level, float]) -> str:

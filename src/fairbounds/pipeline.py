@@ -168,6 +168,18 @@ def audit(
     )
     if one_stratum == "error":
         _refuse_one_stratum(problem)
+    settings = {
+        "metrics": [metric.name for metric in chosen] or "default",
+        "methods": list(_several(methods) or ()),
+        "recode": {
+            name: {show(old): show(new) for old, new in pairs.items()} for name, pairs in (recode or {}).items()
+        },
+        "bins": {name: list(edges) for name, edges in (bins or {}).items()},
+        "missing": missing,
+        "unmatched": unmatched,
+        "confidence": confidence,
+        "seed": rng if isinstance(rng, int) else None,
+    }
     return Audit(
         population=population,
         strata=problem.summary,
@@ -176,8 +188,7 @@ def audit(
         findings=_findings(problem, chosen or default_metrics(problem), _several(methods) or (), policy),
         assumptions=assumptions(problem),
         warnings=(*read.notes, *warnings(problem)),
-        provenance=_provenance(problem, read, policy)
-        | {"confidence": confidence, "seed": rng if isinstance(rng, int) else None},
+        provenance=_provenance(problem, read, policy) | settings,
     )
 
 
@@ -276,7 +287,9 @@ def _note(metric: Metric, bounds: Bounds, policy: Policy) -> str:
         return "The metric is not defined: its condition has no mass, whatever the joint."
     said = []
     if bounds.defined == "sometimes":
-        said.append("Some joints that fit both tables leave the metric undefined (0/0); the bounds cover the others.")
+        said.append(
+            "In some populations that fit both tables the metric is 0/0 and has no value; the bounds cover the others."
+        )
     if metric.form == "ratio" and bounds.lower is not None and bounds.lower > 1 / policy.threshold:
         said.append(f"Seen the other way round, the reference is shown to be below {policy.threshold:g}.")
     if not bounds.sharp:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -157,6 +158,9 @@ class Problem:
         for position, level in enumerate(self.groups):
             if level == group or show(level) == show(group):
                 return position
+        typed = [_parts(show(level)) for level in self.groups]
+        if PRODUCT_SIGN in self.protected and _parts(show(group)) in typed:
+            return typed.index(_parts(show(group)))
         if show(group) in map(show, self.external[self.protected].levels):
             raise ProblemError(
                 f"group {group!r} of {self.protected!r} has no known mass in the audited population "
@@ -166,6 +170,11 @@ class Problem:
             f"{self.protected!r} has no group {brief(group)}{nearest(group, [show(g) for g in self.groups])}; "
             f"its groups are {listed(show(level) for level in self.groups)}"
         )
+
+
+def _parts(text: str) -> list[str]:
+    """Split a combined group as it may be typed: ``White × M``, ``White x M`` or ``White,M``."""
+    return [part.strip() for part in re.split(r" × | x |,", text)]
 
 
 def _combine_protected(internal: Table, external: Table, protected: str | Sequence[str]) -> tuple[Table, str]:

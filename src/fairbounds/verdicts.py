@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from fairbounds.errors import ProblemError
 from fairbounds.metrics import Metric
 from fairbounds.results import Bounds, Finding, Verdict
 
-__all__ = ["Policy", "Shown", "gate"]
+__all__ = ["Gate", "Policy", "Shown", "gate"]
 
 Shown: TypeAlias = Literal["pass", "fail", "undetermined"]
 
@@ -77,30 +77,67 @@ class Policy:
         return "within" if inside else "undetermined"
 
 
-def gate(findings: Iterable[Finding]) -> Shown:
-    """Return whether findings are shown to pass: every ratio ``above``, every difference with a tolerance ``within``.
+@dataclass(frozen=True)
+class Gate:
+    """The one answer that a pipeline needs, and why.
+
+    Attributes
+    ----------
+    result : {"pass", "fail", "undetermined"}
+    judged : tuple of str
+        What was found of each finding that counts.
+    not_judged : tuple of str
+        Findings with a verdict that does not count.
+    """
+
+    result: Shown
+    judged: tuple[str, ...]
+    not_judged: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready data."""
+        return {"result": self.result, "judged": list(self.judged), "not_judged": list(self.not_judged)}
+
+
+def gate(findings: Iterable[Finding]) -> Gate:
+    """Judge findings together: every ratio must be ``above``, every difference with a tolerance ``within``.
 
     A ratio must hold both ways, lest a group left behind pass by being the reference. Differences without a tolerance
     do not count: hardly any bounds are exactly 0.
     """
-    counted = [found for found in findings if found.threshold is not None and (found.threshold or found.tolerance)]
+    judged = [found for found in findings if found.threshold is not None]
+    counted = [found for found in judged if found.threshold or found.tolerance]
     if not counted:
         raise ProblemError(
-            "the gate has nothing to judge: ask for a ratio with --metric, or set a --tolerance for differences"
+            "the gate has nothing to judge: ask for a ratio with --metric, or set a --tolerance above 0 for differences"
         )
-    shown = {_shown(finding) for finding in counted}
-    return "fail" if "fail" in shown else "undetermined" if "undetermined" in shown else "pass"
+    shown = {_shown(finding)[0] for finding in counted}
+    return Gate(
+        "fail" if "fail" in shown else "undetermined" if "undetermined" in shown else "pass",
+        tuple(f"{_about(found)}: {_shown(found)[1]}" for found in counted),
+        tuple(f"{_about(found)}: no tolerance was set" for found in judged if found not in counted),
+    )
 
 
-def _shown(finding: Finding) -> Shown:
-    if not finding.threshold:
-        return _SHOWN_BY_DIFFERENCE[finding.verdict or "undetermined"]
+def _about(finding: Finding) -> str:
+    group = "" if finding.group is None else f" of {finding.group!r}"
+    return finding.metric + group + ("" if finding.reference is None else f" against {finding.reference!r}")
+
+
+def _shown(finding: Finding) -> tuple[Shown, str]:
+    limit = finding.threshold
+    if not limit:
+        shown = _SHOWN_BY_DIFFERENCE[finding.verdict or "undetermined"]
+        return shown, f"{finding.verdict} {finding.threshold:g} ± {finding.tolerance:g}"
     lower, upper = finding.bounds.lower, finding.bounds.upper
     if lower is None or upper is None:
-        return "undetermined"
-    inverse = _against(1 / upper if upper else math.inf, 1 / lower if lower else math.inf, finding.threshold)
-    shown = {finding.verdict, inverse}
-    return "fail" if "below" in shown else "pass" if shown == {"above"} else "undetermined"
+        return "undetermined", "not defined"
+    if finding.verdict != "above":
+        return ("fail" if finding.verdict == "below" else "undetermined"), f"{finding.verdict} {limit:g}"
+    inverse = _against(1 / upper if upper else math.inf, 1 / lower if lower else math.inf, limit)
+    if inverse == "above":
+        return "pass", f"above {limit:g}, also seen from the other group"
+    return ("fail" if inverse == "below" else "undetermined"), f"{inverse} {limit:g} when seen from the other group"
 
 
 def _against(lower: float, upper: float, threshold: float) -> Verdict:

@@ -105,7 +105,7 @@ SENTENCES = {
     "one_warning_note": "1 warning changes how far these numbers can be trusted.",
     "read_them": "Read them below",
     # bounds
-    "sharp": "Sharp bounds: the two tables alone cannot narrow them.",
+    "sharp": "Exact limits: nothing tighter follows from these two tables.",
     "some_loose": "Some of these bounds are valid but may be wider than the two tables require: {loose} of {n}.",
     "one_loose": "These bounds are valid but may be wider than the two tables require.",
     "sometimes": "Some joint distributions that fit both tables leave this undefined; the bounds cover the others.",

@@ -212,9 +212,12 @@ def bad_weights(ask: Request, first: Any, n_bad: int) -> SourceError:
     """Say which weight is not one, given the first of them as it was found."""
     missing = first is None or first != first  # noqa: PLR0124
     found = "no value" if missing else repr(first) if isinstance(first, str) else f"{first}"
+    way_out = (
+        "write 0 there or leave the row out" if missing else "weights must be finite numbers that are not negative"
+    )
     return SourceError(
         f"weight column {ask.weight!r} of {ask.place} has {counted(n_bad, 'row')} without a usable weight, "
-        f"the first with {found}; weights must be finite numbers that are not negative"
+        f"the first with {found}; {way_out}"
     )
 
 
