@@ -113,7 +113,7 @@ def main() -> None:
     )
     print(f"  ratio to reading: {bounding / reading:.1f} (claim: at most 25)")
 
-    for n_strata in (1_000, 10_000):
+    for n_strata in (1_000, 10_000, 100_000):
         some, values = made_up(n_strata)
         start = time.perf_counter()
         solved = by_programs(some, values)
