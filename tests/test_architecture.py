@@ -18,18 +18,22 @@ FRONT_DOOR = PACKAGE / "__init__.py"  # names every room, and loads none
 MOST_LINES = 500
 
 # Every room (a module or package right under fairbounds) and the rooms it may see, from the ground up.
-CORE = "errors levels tables"
+CORE = "errors levels origins tables"
 MATCHED = f"{CORE} kernels results matching mismatch outcomes stratification"
 MODEL = f"{MATCHED} metrics problem"
-ENGINES = f"{MODEL} extremes attaining bounding estimation sampling"
+SOLVED = f"{MODEL} extremes attaining questions seeds progress bounding feasible"
+ENGINES = f"{SOLVED} joints sampling estimation"
 SHELL = f"{ENGINES} inference sensitivity sources datasets spec report plots"
 SEES = {
     "errors": "",
     "levels": "errors",
-    "tables": "errors levels",
+    "origins": "",
+    "tables": "errors levels origins",
+    "progress": "",
+    "joints": "errors levels origins tables",
     "kernels": "errors",
     "metrics": CORE,
-    "results": CORE,
+    "results": f"{CORE} joints",
     "matching": CORE,
     "mismatch": f"{CORE} results",
     "outcomes": CORE,
@@ -37,11 +41,14 @@ SEES = {
     "problem": MATCHED,
     "extremes": MODEL,
     "attaining": f"{MODEL} extremes",
-    "bounding": f"{MODEL} extremes attaining",
-    "estimation": f"{MODEL} extremes",
+    "questions": MODEL,
+    "seeds": "errors",
+    "bounding": f"{MODEL} extremes attaining questions",
+    "feasible": MODEL,
+    "sampling": SOLVED,
+    "estimation": f"{SOLVED} joints sampling",
     "verdicts": MODEL,
     "wording": MODEL,
-    "sampling": MODEL,
     "inference": ENGINES,
     "sensitivity": ENGINES,
     "sources": CORE,

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairbounds.errors import TableError
-from fairbounds.tables import Missing, Origin, Table, Variable, distinct_rows
+from fairbounds.origins import Missing, Origin
+from fairbounds.tables import Table, Variable, distinct_rows
 
 shrinking = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 

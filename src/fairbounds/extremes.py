@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from fairbounds.errors import ProblemError
 from fairbounds.kernels.strata import INTERNAL_ONLY
 from fairbounds.metrics import RATES, Rate
 from fairbounds.problem import Problem
@@ -79,10 +78,6 @@ def forget(problem: Problem) -> None:
 
 
 def _compute(problem: Problem, rate: Rate) -> Extremes:
-    if rate.needs_label and problem.label is None:
-        raise ProblemError(
-            f"metric {rate.name}_rate and its like need the true outcome; name its column with --label or label="
-        )
     counted, among = rate.coefficients(problem.score, problem.label)
     hard = bool(np.all((counted == 0) | (counted == 1)) and np.all((among == 0) | (among == 1)))
     loose = bool((problem.strata.side == INTERNAL_ONLY).any())

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fairbounds.errors import ProblemError, brief, nearest
 
-__all__ = ["CATALOGUE", "RATES", "Form", "Metric", "Rate", "get"]
+__all__ = ["CATALOGUE", "RATES", "Form", "Metric", "Rate", "event_indicators", "get"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Event: TypeAlias = frozenset[tuple[int, int]]
@@ -72,7 +72,44 @@ class Rate:
         label : array of 0 and 1, shape (atoms,), or None
             Only rates that need it may not be given None.
         """
+        self._check_label(label is not None)
         return _probability(self.counted, score, label), _probability(self.among, score, label)
+
+    def _check_label(self, known: bool) -> None:
+        if self.needs_label and not known:
+            raise ProblemError(
+                f"metric {self.name}_rate and its like need the true outcome; name its column with --label or label="
+            )
+
+    def of_events(self, mass: FloatArray) -> FloatArray:
+        """Return the rate, NaN for 0/0, from the mass of every event.
+
+        Parameters
+        ----------
+        mass : array, shape (..., 4) or (..., 2)
+            Of decision 0 and 1 with label 0, then with label 1; or of decision 0 and 1 where there is no label.
+
+        Returns
+        -------
+        array, shape (...)
+        """
+        self._check_label(mass.shape[-1] == 4)
+        counted, among = (_event_mass(event, mass) for event in (self.counted, self.among))
+        return quotients(counted, among)
+
+
+def event_indicators(score: FloatArray, label: FloatArray | None) -> FloatArray:
+    """Return P(event | atom) of atoms of given score and label, shape (atoms, events), for `Rate.of_events`."""
+    decided = np.stack([1.0 - score, score], axis=1)
+    if label is None:
+        return decided
+    return np.hstack([decided * (1.0 - label)[:, None], decided * label[:, None]])
+
+
+def _event_mass(event: Event, mass: FloatArray) -> FloatArray:
+    labels = (0, 1) if mass.shape[-1] == 4 else (0,)
+    places = [2 * y + d for y in labels for d in (0, 1) if (d, y) in event]
+    return np.asarray(mass[..., places].sum(axis=-1))
 
 
 def _probability(event: Event, score: FloatArray, label: FloatArray | None) -> FloatArray:
@@ -124,7 +161,9 @@ class Metric:
         """Whether the metric is one number for all groups."""
         return self.form in ("parity_gap", "parity_ratio")
 
-    def value(self, rates: Sequence[float], group: int | None = None, reference: int | None = None) -> float | None:
+    def value(
+        self, rates: Sequence[float] | FloatArray, group: int | None = None, reference: int | None = None
+    ) -> float | None:
         """Return the metric for known rates; ``None`` where it is undefined (0/0), infinite where only x/0.
 
         Parameters
@@ -134,28 +173,46 @@ class Metric:
         group, reference : int, optional
             Positions in `rates`, as the form needs them.
         """
-        one = math.nan if group is None else float(rates[group])
+        found = float(self.values(np.asarray(rates, dtype=np.float64), group, reference))
+        return None if math.isnan(found) else found
+
+    def values(self, rates: FloatArray, group: int | None = None, reference: int | None = None) -> FloatArray:
+        """Return the metric for many sets of rates at once, NaN where it is undefined.
+
+        Parameters
+        ----------
+        rates : array, shape (..., G)
+        group, reference : int, optional
+
+        Returns
+        -------
+        array, shape (...)
+        """
         match self.form:
             case "rate":
-                return None if math.isnan(one) else one
+                return rates[..., _given(group)]
             case "difference":
-                other = float(rates[_given(reference)])
-                return None if math.isnan(one - other) else one - other
+                return rates[..., _given(group)] - rates[..., _given(reference)]
             case "ratio":
-                return quotient(one, float(rates[_given(reference)]))
+                return quotients(rates[..., _given(group)], rates[..., _given(reference)])
             case "impact_ratio":
-                return quotient(one, float(np.max(rates)))
+                return quotients(rates[..., _given(group)], rates.max(axis=-1))
             case "parity_gap":
-                gap = float(np.max(rates) - np.min(rates))
-                return None if math.isnan(gap) else gap
+                return np.asarray(rates.max(axis=-1) - rates.min(axis=-1))
             case "parity_ratio":
-                return quotient(float(np.min(rates)), float(np.max(rates)))
+                return quotients(rates.min(axis=-1), rates.max(axis=-1))
 
 
 def _given(position: int | None) -> int:
     if position is None:
         raise ProblemError("this metric compares two groups; name the reference")
     return position
+
+
+def quotients(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Divide; x/0 is infinite, and 0/0 is NaN."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.asarray(above) / np.asarray(below))
 
 
 def quotient(above: float, below: float) -> float | None:

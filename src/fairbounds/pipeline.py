@@ -19,10 +19,11 @@ from fairbounds.intake import Bins, Intake, Model, Reading, Recode
 from fairbounds.levels import Level, show
 from fairbounds.matching import Unmatched
 from fairbounds.metrics import Metric, get
+from fairbounds.origins import Origin
 from fairbounds.problem import Population, Problem
 from fairbounds.results import Audit, Bounds, Finding, GroupSummary, label_of
 from fairbounds.sources import MissingPolicy, open_source
-from fairbounds.tables import Origin, Table
+from fairbounds.tables import Table
 from fairbounds.verdicts import Policy
 from fairbounds.wording import assumptions, warnings
 

@@ -19,7 +19,7 @@ from fairbounds.mismatch import measure, sample_size
 from fairbounds.outcomes import Outcome
 from fairbounds.results import Mismatch, StrataSummary
 from fairbounds.stratification import Stratification
-from fairbounds.tables import PRODUCT_SIGN, Table
+from fairbounds.tables import PRODUCT_SIGN, Table, distinct_rows
 
 __all__ = ["Population", "Problem"]
 
@@ -35,9 +35,9 @@ class Problem:
     Attributes
     ----------
     internal : Table
-        Over the common variables and the outcome.
+        Over the common variables, the internal features and the outcome.
     external : Table
-        Over the common variables and the protected one, with the internal table's levels.
+        Over the common variables, with the internal table's levels, other external variables and the protected one.
     common : tuple of str
     protected : str
     outcome : Outcome
@@ -101,6 +101,7 @@ class Problem:
         reference: Level = None,
         population: Population = "external",
         unmatched: Unmatched = "warn",
+        features: Sequence[str] | None = None,
     ) -> Problem:
         """Combine two tables.
 
@@ -124,6 +125,9 @@ class Problem:
         population : {"external", "internal"}
         unmatched : {"warn", "error"}
             What to do about levels and strata that one table lacks.
+        features : sequence of str, optional
+            Other variables of either table, which the bounds do not need but the feasible set and the latent class
+            model do; by default all others.
         """
         if population not in get_args(Population):
             raise ProblemError(f"population is 'external' or 'internal', not {population!r}")
@@ -132,8 +136,12 @@ class Problem:
         )
         external, group_name = _combine_protected(internal, external, protected)
         names = _settle_common(internal, external, common, outcome, group_name)
+        inside, outside = _settle_features(internal, external, features, {*names, *outcome.columns, group_name})
         internal, external, notes = match_levels(
-            internal.marginal([*names, *outcome.columns]), external.marginal([*names, group_name]), names, unmatched
+            internal.marginal([*names, *inside, *outcome.columns]),
+            external.marginal([*names, *outside, group_name]),
+            names,
+            unmatched,
         )
         strata = Stratification(internal, external, names)
         if unmatched == "error":
@@ -142,6 +150,25 @@ class Problem:
         if reference is None:
             return problem
         return replace(problem, reference=problem.group_position(reference))
+
+    @property
+    def internal_features(self) -> tuple[str, ...]:
+        """Internal variables that are neither common nor the outcome."""
+        return tuple(name for name in self.internal.names if name not in (*self.common, *self.outcome.columns))
+
+    @property
+    def external_features(self) -> tuple[str, ...]:
+        """External variables that are neither common nor protected."""
+        return tuple(name for name in self.external.names if name not in (*self.common, self.protected))
+
+    def locate(self, table: Table) -> IntArray:
+        """Return the stratum of each cell of one of the two tables; −1 where the audited population has nobody."""
+        own = table.codes[:, [table.axis(name) for name in self.common]]
+        sizes = [len(self.internal[name]) for name in self.common]
+        _, position = distinct_rows(np.vstack([self.stratum_codes, own]), sizes)
+        place = np.full(int(position.max()) + 1, -1, dtype=np.int64)
+        place[position[: len(self.stratum_codes)]] = np.arange(len(self.stratum_codes))
+        return place[position[len(self.stratum_codes) :]]
 
     @property
     def group_mass(self) -> FloatArray:
@@ -211,6 +238,23 @@ def _settle_common(
             f"{listed(external.names)}; rename a column so that they share one"
         )
     return tuple(names)
+
+
+def _settle_features(
+    internal: Table, external: Table, features: Sequence[str] | None, roles: set[str]
+) -> tuple[list[str], list[str]]:
+    """Return the other variables of each table that are to be kept."""
+    for name in features or ():
+        if name not in internal.names and name not in external.names:
+            known = sorted({*internal.names, *external.names} - roles)
+            raise ProblemError(
+                f"neither table has a feature {brief(name)}{nearest(name, known)}; there are {listed(known)}"
+            )
+    inside, outside = (
+        [name for name in table.names if name not in roles and (features is None or name in features)]
+        for table in (internal, external)
+    )
+    return inside, outside
 
 
 def _assemble(

@@ -13,71 +13,15 @@ import numpy.typing as npt
 
 from fairbounds.errors import TableError, listed, nearest
 from fairbounds.levels import Level, decode, encode, factorise, interval_labels, number, show
+from fairbounds.origins import Origin
 
-__all__ = ["Missing", "Origin", "Table", "Variable", "distinct_rows"]
+__all__ = ["Table", "Variable", "distinct_rows"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 PRODUCT_SIGN = " × "
 _MAX_KEY = 2**62
-
-
-@dataclass(frozen=True)
-class Missing:
-    """What a source held where a value was missing.
-
-    Attributes
-    ----------
-    column : str
-    rows : int
-        Rows without a value in this column.
-    share : float
-        Their part of the source's total weight, in [0, 1].
-    """
-
-    column: str
-    rows: int
-    share: float
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a table came from; travels with it into the report.
-
-    Attributes
-    ----------
-    source : str
-        File name or kind of dataframe, as the user knows it.
-    rows : int
-        Rows read, before any were dropped.
-    weight : str or None
-        Column that carried the weights.
-    missing : tuple of Missing
-        Columns with missing values.
-    missing_policy : str
-        ``error``, ``drop`` or ``level``.
-    dropped_rows : int
-        Rows left out for a missing value (policy ``drop``).
-    dropped_share : float
-        Their part of the total weight, in [0, 1].
-    sha256 : str or None
-        Hash of the file's bytes.
-    """
-
-    source: str
-    rows: int
-    weight: str | None = None
-    missing: tuple[Missing, ...] = ()
-    missing_policy: str = "error"
-    dropped_rows: int = 0
-    dropped_share: float = 0.0
-    sha256: str | None = None
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Origin:
-        """Rebuild from ``dataclasses.asdict``."""
-        return cls(**{**data, "missing": tuple(Missing(**entry) for entry in data["missing"])})
 
 
 @dataclass(frozen=True)
@@ -251,6 +195,26 @@ class Table:
         variables = tuple(Variable(name, levels) for name, (levels, _) in zip(columns, factors, strict=True))
         codes = np.column_stack([codes for _, codes in factors]) if n_rows else np.empty((0, len(factors)), np.int64)
         return cls._aggregated(variables, codes, weight, origin)
+
+    @classmethod
+    def from_codes(cls, variables: Sequence[Variable], codes: IntArray, weights: FloatArray | None = None) -> Table:
+        """Add up rows given as positions of levels.
+
+        Parameters
+        ----------
+        variables : sequence of Variable
+        codes : array of int, shape (rows, variables)
+        weights : array, shape (rows,), optional
+            By default every row counts once.
+
+        Examples
+        --------
+        >>> sex = Variable("sex", ("F", "M"))
+        >>> Table.from_codes([sex], np.array([[1], [0], [1]])).to_columns()
+        ({'sex': ['F', 'M']}, [1.0, 2.0])
+        """
+        weight = np.ones(len(codes)) if weights is None else _checked_weights(weights, len(codes))
+        return cls._aggregated(tuple(variables), np.asarray(codes, dtype=np.int64), weight, None)
 
     @classmethod
     def _aggregated(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fairbounds.kernels.strata import EXTERNAL_ONLY, INTERNAL_ONLY
 from fairbounds.levels import show
+from fairbounds.origins import Origin
 from fairbounds.problem import Problem
-from fairbounds.tables import Origin, Table
+from fairbounds.tables import Table
 
 __all__ = ["assumptions", "warnings"]
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from fairbounds import Table
 from fairbounds.errors import SourceError
+from fairbounds.origins import Missing, Origin
 from fairbounds.sources import open_source, read_table
-from fairbounds.tables import Missing, Origin
 
 GAPPY = "job,sex,n\ncook,F,10\n,M,20\nclerk,,30\n,,40\ncook,F,0\n"
 

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from fairbounds.datasets.schema import SCHEMAS
 from fairbounds.errors import SourceError, listed, nearest
 from fairbounds.levels import Level, show
-from fairbounds.tables import Origin, Table, Variable
+from fairbounds.origins import Origin
+from fairbounds.tables import Table, Variable
 
 __all__ = ["checked", "dataset_card", "load_adult", "load_compas", "load_german"]
 

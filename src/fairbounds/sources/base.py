@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from fairbounds.errors import SourceError, listed, nearest
 from fairbounds.levels import Level, factorise, show
-from fairbounds.tables import Missing, Origin, Table, Variable
+from fairbounds.origins import Missing, Origin
+from fairbounds.tables import Table, Variable
 
 __all__ = [
     "Cells",

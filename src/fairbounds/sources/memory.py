@@ -10,8 +10,9 @@ import numpy as np
 
 from fairbounds.errors import SourceError
 from fairbounds.levels import Level
+from fairbounds.origins import Origin
 from fairbounds.sources.base import Cells, Coder, MissingPolicy, Request, build, placed, weighed
-from fairbounds.tables import Origin, Table, Variable
+from fairbounds.tables import Table, Variable
 
 __all__ = ["ColumnsSource", "TableSource"]
 

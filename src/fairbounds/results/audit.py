@@ -1,0 +1,195 @@
+"""The whole answer, and the findings that it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairbounds.errors import ProblemError
+from fairbounds.results.agreement import Mismatch, StrataSummary
+from fairbounds.results.bounds import Bounds
+from fairbounds.results.estimates import Estimate
+from fairbounds.results.naming import Label, Verdict, in_words, json_number
+
+__all__ = ["SCHEMA", "Audit", "Finding", "GroupSummary"]
+
+SCHEMA = "fairbounds/audit/1"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One metric for one group: bounds, estimates and verdict.
+
+    Attributes
+    ----------
+    metric : str
+    group, reference : str, int, float, bool or None
+    bounds : Bounds
+    estimates : tuple of Estimate
+    verdict : {"below", "above", "within", "undetermined"} or None
+        Where the bounds lie against the threshold; ``within`` a tolerance around 0; ``None`` for plain rates.
+    threshold : float or None
+    tolerance : float
+        Half-width of the band around the threshold (differences).
+    note : str
+        A caveat that belongs to this number, or nothing.
+    """
+
+    metric: str
+    group: Label | None
+    reference: Label | None
+    bounds: Bounds
+    estimates: tuple[Estimate, ...] = ()
+    verdict: Verdict | None = None
+    threshold: float | None = None
+    tolerance: float = 0.0
+    note: str = ""
+
+    def __str__(self) -> str:
+        who = "" if self.group is None else f" {self.group}"
+        against = "" if self.reference is None else f" / {self.reference}"
+        values = "".join(f"; {entry.method} {in_words(entry.value)}" for entry in self.estimates)
+        verdict = "" if self.verdict is None else f"; {self.verdict} {self.threshold:g}"
+        ends = f"between {in_words(self.bounds.lower)} and {in_words(self.bounds.upper)}"
+        return f"{self.metric}{who}{against}: {ends}{values}{verdict}"
+
+    def estimate(self, method: str) -> float | None:
+        """Return the value of one estimate, ``None`` where it is undefined or was not asked for."""
+        return next((entry.value for entry in self.estimates if entry.method == method), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready data."""
+        return {
+            "metric": self.metric,
+            "group": self.group,
+            "reference": self.reference,
+            "bounds": self.bounds.to_dict(),
+            "interval": None,
+            "estimates": {entry.method: json_number(entry.value) for entry in self.estimates},
+            "estimate_details": {entry.method: entry.to_dict() for entry in self.estimates},
+            "verdict": self.verdict,
+            "threshold": self.threshold,
+            "tolerance": self.tolerance,
+            "note": self.note,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Finding:
+        """Rebuild from `to_dict`."""
+        estimates = tuple(Estimate.from_dict(entry) for entry in data["estimate_details"].values())
+        roles = data["metric"], data["group"], data["reference"]
+        return cls(
+            *roles,
+            Bounds.from_dict(data["bounds"], *roles),
+            estimates,
+            data["verdict"],
+            data["threshold"],
+            data["tolerance"],
+            data["note"],
+        )
+
+
+@dataclass(frozen=True)
+class GroupSummary:
+    """A group's share of the audited population and the bounds of its selection rate."""
+
+    group: Label
+    share: float
+    selection_rate: Bounds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready data."""
+        return {"group": self.group, "share": self.share, "selection_rate": self.selection_rate.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> GroupSummary:
+        """Rebuild from `to_dict`."""
+        rate = Bounds.from_dict(data["selection_rate"], "selection_rate", data["group"])
+        return cls(data["group"], data["share"], rate)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The whole answer: what was combined, what was assumed, what was found.
+
+    Attributes
+    ----------
+    population : {"external", "internal"}
+        Whose joint is audited.
+    strata : StrataSummary
+    mismatch : Mismatch
+    groups : tuple of GroupSummary
+    findings : tuple of Finding
+    assumptions, warnings : tuple of str
+        In words.
+    provenance : dict
+        Sources, columns, versions: what is needed to repeat the audit.
+    """
+
+    population: str
+    strata: StrataSummary
+    mismatch: Mismatch
+    groups: tuple[GroupSummary, ...]
+    findings: tuple[Finding, ...]
+    assumptions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def find(self, metric: str, group: Label | None = None) -> Finding:
+        """Return the finding for a metric (and group), or say which there are.
+
+        Examples
+        --------
+        >>> import fairbounds as fb
+        >>> internal = {"job": ["a", "a", "b"], "ok": [1, 0, 1]}
+        >>> external = {"job": ["a", "b", "b"], "sex": ["F", "F", "M"]}
+        >>> result = fb.audit(internal, external, protected="sex", decision="ok", reference="M")
+        >>> result.find("disparate_impact").bounds.lower
+        0.75
+        """
+        for finding in self.findings:
+            if finding.metric == metric and (group is None or finding.group == group):
+                return finding
+        known = ", ".join(sorted({f"{finding.metric} ({finding.group})" for finding in self.findings}))
+        raise ProblemError(f"this audit has no finding {metric!r} for {group!r}; it has {known}")
+
+    def __str__(self) -> str:
+        return "\n".join(str(finding) for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of the schema ``fairbounds/audit/1``."""
+        return {
+            "schema": SCHEMA,
+            "population": self.population,
+            "strata": self.strata.to_dict(),
+            "mismatch": self.mismatch.to_dict(),
+            "groups": [entry.to_dict() for entry in self.groups],
+            "findings": [entry.to_dict() for entry in self.findings],
+            "assumptions": list(self.assumptions),
+            "warnings": list(self.warnings),
+            "provenance": self.provenance,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Audit:
+        """Rebuild an audit from `to_dict`, equal but for the joints, which are not stored."""
+        if data.get("schema") != SCHEMA:
+            raise ProblemError(f"this is not a stored audit: its schema is {data.get('schema')!r}, not {SCHEMA!r}")
+        try:
+            return cls._read(data)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ProblemError(f"this stored audit is damaged: it lacks or misstates {error}") from None
+
+    @classmethod
+    def _read(cls, data: Mapping[str, Any]) -> Audit:
+        return cls(
+            data["population"],
+            StrataSummary(**data["strata"]),
+            Mismatch.from_dict(data["mismatch"]),
+            tuple(GroupSummary.from_dict(entry) for entry in data["groups"]),
+            tuple(Finding.from_dict(entry) for entry in data["findings"]),
+            tuple(data["assumptions"]),
+            tuple(data["warnings"]),
+            dict(data["provenance"]),
+        )
