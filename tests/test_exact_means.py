@@ -51,7 +51,7 @@ def test_ratio_is_the_closed_sum(seed, n_strata):
     assert found.ratio == pytest.approx(second / first * (rows[:, 0].sum() * inverse - 1), rel=1e-11)
 
 
-@pytest.mark.parametrize("widths", [(0.1, 0.2), (0.3, 1e-9), (0.2, 1e-6, 1e-12), (1e-3, 0.3, 0.2, 1e-8)])
+@pytest.mark.parametrize("widths", [(0.1, 0.2), (0.3, 1e-9), (0.2, 1e-6, 1e-12), (1e-3, 0.1, 0.2, 1e-8)])
 def test_second_rate_may_be_zero(widths):
     """Widths of very different sizes and no base: the integrand reaches over many powers of ten."""
     widths = np.array(widths)
@@ -126,3 +126,28 @@ def test_ratio_without_a_mean(rows, columns, ratio, ratio_is):
 @pytest.mark.parametrize("columns", [[[1.0, 0.0]], [[0.0, 1.0]]])
 def test_group_without_mass(columns):
     assert exact_means(np.array([[0.3, 0.7]]), np.array(columns)) == (None, None, "undefined")
+
+
+@pytest.mark.parametrize("n_strata", [1, 3, 8])
+def test_scores_against_simulation(n_strata):
+    """Cells of any score: the group's part of the first cell is uniform, and carries its score."""
+    rng = np.random.default_rng(n_strata)
+    rows, columns = problem(n_strata, n_strata)
+    value = rng.uniform(0.05, 1, (n_strata, 2))
+    low, high = limits(rows, columns)
+    part = low + (high - low) * rng.random((200_000, n_strata))
+    mine = (value[:, 0] * part + value[:, 1] * (columns[:, 1] - part)).sum(axis=1)
+    other = (rows * value).sum() - mine
+    first, second = columns.sum(axis=0)
+    found = exact_means(rows, columns, value)
+    for simulated, exact in (
+        (other / first - mine / second, found.difference),
+        (other / first / (mine / second), found.ratio),
+    ):
+        assert abs(simulated.mean() - exact) < 4 * simulated.std() / np.sqrt(len(simulated)) + 1e-12
+
+
+def test_equal_scores_leave_nothing_open():
+    rows, columns = problem(5, 4)
+    found = exact_means(rows, columns, np.full((4, 2), 0.3))
+    assert (found.difference, found.ratio) == (pytest.approx(0, abs=1e-15), pytest.approx(1, rel=1e-13))

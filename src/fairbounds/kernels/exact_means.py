@@ -1,8 +1,8 @@
-"""Means over the feasible set without sampling: two outcomes in every stratum, two groups (docs/method.md, 1).
+"""Means over the feasible set without sampling: two cells in every stratum, two groups (docs/method.md, 10).
 
-With two outcomes and two groups, the favourable mass of a group in a stratum is uniform on the interval between
-Fréchet's bounds, independently over strata. So the mean difference is the difference at the midpoints, and the mean
-ratio is an integral in one dimension.
+With two cells and two groups, the part of a cell that a group holds is uniform on the interval between Fréchet's
+bounds, independently over strata. So the mean difference is the difference at the midpoints, and the mean ratio is an
+integral in one dimension.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ExactMeans(NamedTuple):
     ratio_is: Literal["finite", "infinite", "undefined"]
 
 
-def exact_means(row_mass: FloatArray, column_mass: FloatArray) -> ExactMeans:
+def exact_means(row_mass: FloatArray, column_mass: FloatArray, value: FloatArray | None = None) -> ExactMeans:
     r"""Return the means of the difference and of the ratio of two groups' selection rates.
 
     With T the whole favourable mass, T_b that of the second group and p the groups' masses, the ratio is
@@ -56,16 +56,19 @@ def exact_means(row_mass: FloatArray, column_mass: FloatArray) -> ExactMeans:
     Parameters
     ----------
     row_mass : array, shape (C, 2)
-        Mass of the favourable and of the other outcome in each stratum.
+        Mass of the two cells in each stratum.
     column_mass : array, shape (C, 2)
         Mass of the first and of the second group; its rows have the same sums.
+    value : array, shape (C, 2), optional
+        P(favourable) of the cells; by default the first is favourable and the second is not.
     """
     total = float(row_mass.sum())
     first, second = (float(mass) for mass in column_mass.sum(axis=0))
     if min(first, second) <= _NOTHING * total:
         return ExactMeans(None, None, "undefined")
-    favourable = float(row_mass[:, 0].sum())
-    low, high = _ends(row_mass[:, 0], column_mass[:, 1], row_mass.sum(axis=1))
+    value = np.array([1.0, 0.0]) if value is None else value
+    favourable = float((row_mass * value).sum())
+    low, high = _ends(row_mass, column_mass[:, 1], np.broadcast_to(value, row_mass.shape))
     middle = float((low + high).sum()) / 2
     difference = (favourable - middle) / first - middle / second
     base, widths = float(low.sum()), (high - low)[high - low > _NOTHING * total]
@@ -78,9 +81,11 @@ def exact_means(row_mass: FloatArray, column_mass: FloatArray) -> ExactMeans:
     return ExactMeans(difference, second / first * (favourable * _mean_inverse(base, widths) - 1.0), "finite")
 
 
-def _ends(favourable: FloatArray, group: FloatArray, stratum: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Least and greatest favourable mass of a group (Fréchet 1951)."""
-    return np.maximum(0.0, favourable + group - stratum), np.minimum(favourable, group)
+def _ends(row_mass: FloatArray, group: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Least and greatest favourable mass of a group, from what it can hold of the first cell (Fréchet 1951)."""
+    part = np.stack([np.maximum(0.0, group - row_mass[:, 1]), np.minimum(row_mass[:, 0], group)])
+    ends = value[:, 0] * part + value[:, 1] * (group - part)
+    return ends.min(axis=0), ends.max(axis=0)
 
 
 def _mean_inverse(base: float, widths: FloatArray) -> float:

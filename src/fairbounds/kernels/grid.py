@@ -24,8 +24,10 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Limits = Literal["tight", "paper"]
 
-# Part of a stratum's mass by which its two tables may differ; an entry negative by no more cannot be told from zero.
+# Part of a stratum's mass by which its two tables may differ; an entry negative by no more cannot be told from zero,
 _ROUNDING = 1e-12
+# nor one negative by no more than this part of the grid's step, whichever is less: in a tiny cell steps are tiny.
+_TIE = 1e-6
 # Less than this part of the whole mass is taken for none (docs/method.md, 8).
 _NOTHING = 1e-13
 
@@ -80,6 +82,15 @@ def grid_values(
     -------
     values : array, shape (C, points)
     feasible : array of bool, shape (C, points)
+
+    Examples
+    --------
+    >>> cells, groups = np.array([[0.75, 0.25]]), np.array([[0.5, 0.5]])
+    >>> grid_values(cells, groups, 3)[0].tolist()
+    [[0.25, 0.375, 0.5]]
+    >>> values, feasible = grid_values(cells, groups, 3, "paper")
+    >>> values.tolist(), feasible.tolist()
+    ([[0.0, 0.25, 0.5]], [[False, True, True]])
     """
     row_mass, column_mass = _floats(row_mass), _floats(column_mass)
     _check_tables(row_mass, column_mass, ("C", 2))
@@ -105,6 +116,14 @@ def grid_joints(
     ------
     array, shape (C, 2, 2)
         Strata × internal cells × groups.
+
+    Examples
+    --------
+    >>> cells, groups = np.array([[0.75, 0.25]]), np.array([[0.5, 0.5]])
+    >>> for joint in grid_joints(cells, groups, *grid_values(cells, groups, 2)):
+    ...     print(joint.tolist())
+    [[[0.25, 0.5], [0.25, 0.0]]]
+    [[[0.5, 0.25], [0.0, 0.25]]]
     """
     row_mass, column_mass, values = _floats(row_mass), _floats(column_mass), _floats(values)
     _check_tables(row_mass, column_mass, ("C", 2))
@@ -128,6 +147,16 @@ def grid_statistics(
         Probability of the favourable decision in each internal cell.
     points, limits
         As in `grid_values`.
+
+    Examples
+    --------
+    One scenario: in its only stratum three quarters are favoured, and half belong to the first group.
+
+    >>> cells, groups = np.array([[[0.75, 0.25], [0.0, 0.0]]]), np.array([[[0.5, 0.5], [0.0, 0.0]]])
+    >>> favourable = np.array([[[1.0, 0.0], [1.0, 0.0]]])
+    >>> found = grid_statistics(cells, groups, favourable, points=3)
+    >>> found.difference_low.item(), found.difference_high.item(), found.ratio_low.item(), found.ratio_high.item()
+    (-0.5, 0.5, 0.5, 2.0)
     """
     row_mass, column_mass, value = _floats(row_mass), _floats(column_mass), _floats(value)
     _check_tables(row_mass, column_mass, ("N", 2, 2))
@@ -153,7 +182,7 @@ class _Reach(NamedTuple):
     Attributes
     ----------
     group : array, shape (2, N)
-        Mass of either group.
+        Mass of either group, NaN where it has none.
     least, middle, most : array, shape (2, N)
         Favourable mass of either group in the joint with the least, the middle and the most for the first group.
     first, last : array, shape (N, 2)
@@ -199,9 +228,9 @@ def _lattice(row_mass: FloatArray, column_mass: FloatArray, points: int, limits:
     if limits == "tight":
         return _Lattice(low, low, high, np.full(high.shape, points, dtype=np.int64))
     step = high / (points - 1)
-    reached = low - _ROUNDING * row_mass.sum(axis=-1)
+    reached = np.maximum(0.0, low - np.minimum(_ROUNDING * row_mass.sum(axis=-1), _TIE * step))
     skipped = np.ceil(np.divide(reached, step, out=np.zeros_like(high), where=step > 0))
-    skipped = np.clip(skipped, 0, points - 1)
+    skipped = np.minimum(skipped, points - 1)
     # A value below the lower end by rounding only is moved onto it: no joint then has a negative entry.
     first = np.clip(skipped * step, low, high)
     return _Lattice(np.zeros_like(high), first, high, points - skipped.astype(np.int64))
@@ -227,20 +256,18 @@ def _reach(row_mass: FloatArray, column_mass: FloatArray, value: FloatArray, lat
     lows, highs = ends.min(axis=1).sum(axis=-1), ends.max(axis=1).sum(axis=-1)
     nothing = _NOTHING * row_mass.sum(axis=(1, 2))
     group = column_mass.sum(axis=1).T
-    middle = by_group[:, 1].sum(axis=-1)
-    least, most = np.stack([lows[0], highs[1]]), np.stack([highs[0], lows[1]])
-    group, least, middle, most = (np.where(mass <= nothing, 0.0, mass) for mass in (group, least, middle, most))
+    group = np.where(group <= nothing, np.nan, group)
+    joints = np.stack([lows[0], highs[1]]), by_group[:, 1].sum(axis=-1), np.stack([highs[0], lows[1]])
+    least, middle, most = (np.where(favourable <= nothing, 0.0, favourable) for favourable in joints)
     step = (value[..., 0] - value[..., 1]) * (lattice.high - lattice.low) / np.maximum(1, lattice.kept - 1)
     return _Reach(group, least, middle, most, by_group[1, 0], by_group[1, 2], step)
 
 
 def _difference(reach: _Reach, count: IntArray) -> tuple[FloatArray, ...]:
     """Mean, sd, low and high: n equally spaced values have the variance step² (n² − 1)/12, strata add theirs."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rates = [mass / reach.group for mass in (reach.middle, reach.least, reach.most)]
-        mean, low, high = (rate[0] - rate[1] for rate in rates)
-        spread = np.sqrt((reach.step**2 * (count**2 - 1) / 12).sum(axis=-1))
-        sd = np.where(np.isnan(mean), np.nan, spread * (1 / reach.group).sum(axis=0))
+    mean, low, high = (np.subtract(*(mass / reach.group)) for mass in (reach.middle, reach.least, reach.most))
+    spread = np.sqrt((reach.step**2 * (count**2 - 1) / 12).sum(axis=-1))
+    sd = spread * (1 / reach.group).sum(axis=0)
     return mean, sd, low, high
 
 
@@ -253,19 +280,15 @@ def _ratio(reach: _Reach, count: IntArray) -> tuple[FloatArray, ...]:
     E[(δ/T₁)²] is at most twice the variance, and taking (E[δ/T₁])² away from it cancels one bit at most.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        middle, low, high = ((m[0] / reach.group[0]) / (m[1] / reach.group[1]) for m in _second_joints(reach))
+        middle, low, high = (np.divide(*(mass / reach.group)) for mass in (reach.middle, reach.least, reach.most))
     mean, sd = high.copy(), high.copy()  # infinite or NaN, unless the second rate is positive throughout
-    finite = (reach.most[1] > 0) & (reach.group[0] > 0)
+    finite = np.isfinite(high)
     shift, square = _moments(reach.first[finite], reach.last[finite], reach.step[finite], count[finite])
     total, second = reach.middle.sum(axis=0)[finite], reach.middle[1, finite]
     scale = reach.group[1, finite] / reach.group[0, finite] * total / second
     mean[finite] = middle[finite] + scale * shift
     sd[finite] = scale * np.sqrt(np.maximum(0.0, square - shift**2))
     return mean, sd, low, high
-
-
-def _second_joints(reach: _Reach) -> tuple[FloatArray, FloatArray, FloatArray]:
-    return reach.middle, reach.least, reach.most
 
 
 @compiled

@@ -26,6 +26,7 @@ __all__ = [
     "class_posterior",
     "em_step",
     "fit",
+    "level_probabilities",
     "log_likelihood",
     "n_parameters",
     "row_log_likelihood",
@@ -177,6 +178,15 @@ def class_posterior(fits: Fits, start: int, codes: IntArray, columns: IntArray) 
     _, inside = _joint_with_class(fits, start, codes, columns)
     with np.errstate(invalid="ignore"):
         return np.asarray(inside / inside.sum(axis=1, keepdims=True))
+
+
+def level_probabilities(fits: Fits, codes: IntArray, columns: IntArray) -> FloatArray:
+    """Return p(row | class) of each row of levels `codes`, shape (M, W), at every start, shape (S, K, M)."""
+    places = np.asarray(codes, np.int64) + fits.offsets[np.asarray(columns, np.int64)]
+    out = np.ones((*fits.class_weights.shape, len(places)))
+    for column in places.T:
+        out *= fits.tables[:, :, column]
+    return out
 
 
 def n_parameters(sizes: IntArray, classes: int) -> int:
