@@ -17,7 +17,9 @@ import fairbounds
 HOME = {
     "Audit": "results",
     "Bounds": "results",
+    "Draws": "results",
     "Estimate": "results",
+    "Exploration": "results",
     "FairboundsError": "errors",
     "Finding": "results",
     "InfeasibleError": "errors",
@@ -26,13 +28,18 @@ HOME = {
     "ProblemError": "errors",
     "SolverError": "errors",
     "SourceError": "errors",
+    "Synthesis": "results",
     "Table": "tables",
     "TableError": "errors",
     "Variable": "tables",
     "audit": "pipeline",
     "bound": "bounding",
     "estimate": "estimation",
+    "explore": "pipeline",
+    "free_parameters": "feasible",
     "read_table": "sources",
+    "sample": "sampling",
+    "synthesize": "pipeline",
     "write_html": "report.html",
 }
 MODULES = {"datasets", "metrics"}

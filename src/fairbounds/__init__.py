@@ -22,10 +22,12 @@ if TYPE_CHECKING:
         TableError,
     )
     from fairbounds.estimation import estimate
-    from fairbounds.pipeline import audit
+    from fairbounds.feasible import free_parameters
+    from fairbounds.pipeline import audit, explore, synthesize
     from fairbounds.problem import Problem
     from fairbounds.report.html import write_html
-    from fairbounds.results import Audit, Bounds, Estimate, Finding
+    from fairbounds.results import Audit, Bounds, Draws, Estimate, Exploration, Finding, Synthesis
+    from fairbounds.sampling import sample
     from fairbounds.sources import read_table
     from fairbounds.tables import Table, Variable
 
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Audit",
     "Bounds",
+    "Draws",
     "Estimate",
+    "Exploration",
     "FairboundsError",
     "Finding",
     "InfeasibleError",
@@ -43,6 +47,7 @@ __all__ = [
     "ProblemError",
     "SolverError",
     "SourceError",
+    "Synthesis",
     "Table",
     "TableError",
     "Variable",
@@ -51,8 +56,12 @@ __all__ = [
     "bound",
     "datasets",
     "estimate",
+    "explore",
+    "free_parameters",
     "metrics",
     "read_table",
+    "sample",
+    "synthesize",
     "write_html",
 ]
 
@@ -68,10 +77,12 @@ _HOMES = {
         "TableError",
     ],
     "estimation": ["estimate"],
-    "pipeline": ["audit"],
+    "feasible": ["free_parameters"],
+    "pipeline": ["audit", "explore", "synthesize"],
     "problem": ["Problem"],
-    "results": ["Audit", "Bounds", "Estimate", "Finding"],
+    "results": ["Audit", "Bounds", "Draws", "Estimate", "Exploration", "Finding", "Synthesis"],
     "report.html": ["write_html"],
+    "sampling": ["sample"],
     "sources": ["read_table"],
     "tables": ["Table", "Variable"],
 }

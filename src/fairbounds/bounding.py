@@ -9,15 +9,15 @@ from typing import TypeAlias
 import numpy as np
 
 from fairbounds.attaining import attaining_joint, pair_program
-from fairbounds.errors import ProblemError
 from fairbounds.extremes import Extremes, extremes, levels, set_ends
 from fairbounds.levels import Level
-from fairbounds.metrics import Metric, get, quotient
+from fairbounds.metrics import Metric, quotient
 from fairbounds.problem import Problem
+from fairbounds.questions import Question
 from fairbounds.results import Bounds, Defined, End, label_of
 from fairbounds.tables import Table
 
-__all__ = ["bound", "bound_all"]
+__all__ = ["answer", "bound", "bound_all"]
 
 Ends: TypeAlias = tuple[float | None, float | None]
 
@@ -63,40 +63,24 @@ def bound(
     >>> ends.lower, ends.upper
     (0.0, 1.0)
     """
-    chosen = get(metric)
-    base = problem.reference if reference is None else problem.group_position(reference)
-    if chosen.all_groups:
-        return _compare_all(problem, chosen)
-    position = _settle_group(problem, group, base)
-    if chosen.form == "rate":
-        return _one_rate(problem, chosen, position)
-    if chosen.form == "impact_ratio":
-        return _against_best(problem, chosen, position)
-    if position == base:
-        raise ProblemError(f"group and reference are both {problem.groups[base]!r}; compare two different groups")
-    return _pair(problem, chosen, position, base, search)
+    return answer(problem, Question.settle(problem, metric, group, reference), search=search)
 
 
 def bound_all(
     problem: Problem, metric: str | Metric, *, reference: Level = None, search: bool = True
 ) -> tuple[Bounds, ...]:
     """Return the bounds of a metric for every group it is about: all, all but the reference, or none in particular."""
-    chosen = get(metric)
-    if chosen.all_groups:
-        return (bound(problem, chosen),)
-    base = problem.reference if reference is None else problem.group_position(reference)
-    others = [at for at in range(len(problem.groups)) if at != base or not chosen.pairwise]
-    return tuple(
-        bound(problem, chosen, group=problem.groups[at], reference=problem.groups[base], search=search) for at in others
-    )
+    return tuple(answer(problem, question, search=search) for question in Question.every(problem, metric, reference))
 
 
-def _settle_group(problem: Problem, group: Level, base: int) -> int:
-    if group is not None or None in problem.groups:
-        return problem.group_position(group)
-    if len(problem.groups) == 2:
-        return 1 - base
-    raise ProblemError(f"there are {len(problem.groups)} groups; name the one the metric is about with group=")
+def answer(problem: Problem, question: Question, *, search: bool = True) -> Bounds:
+    """Return the bounds of one metric for the groups it asks about."""
+    metric, at, base = question.metric, question.group, question.reference
+    if at is None:
+        return _compare_all(problem, metric)
+    if base is not None:
+        return _pair(problem, metric, at, base, search)
+    return _one_rate(problem, metric, at) if metric.form == "rate" else _against_best(problem, metric, at)
 
 
 def _one_rate(problem: Problem, metric: Metric, at: int) -> Bounds:

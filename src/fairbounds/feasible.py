@@ -120,20 +120,23 @@ class FeasibleSet:
         codes = np.column_stack([self.cells.codes[cell], group])
         return Table((*self.cells.variables, self.protected), codes, matrix[cell, group])
 
-    def binary(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        """Return cell masses, group masses and P(favourable | cell), each of shape (C, 2).
+    @property
+    def binary(self) -> bool:
+        """Whether there are two groups, at most two cells in each stratum, and nothing one-sided."""
+        return not self.one_sided and len(self.protected) == 2 and int(np.diff(self.offsets).max()) <= 2
 
-        ``None`` unless there are two groups, nothing is one-sided and no stratum has more than two cells.
-        """
+    def paired(self, of_cells: FloatArray) -> FloatArray:
+        """Arrange numbers of the cells of a `binary` set, shape (A, ...), as (C, 2, ...); 0 for a cell that is not."""
         sizes = np.diff(self.offsets)
-        if self.one_sided or self.group_mass.shape[1] != 2 or sizes.max() > 2:
-            return None
-        rows, favourable = np.zeros((2, len(sizes), 2))
         stratum = np.repeat(np.arange(len(sizes)), sizes)
-        place = np.arange(len(stratum)) - self.offsets[stratum]
-        rows[stratum, place] = self.cell_mass
-        favourable[stratum, place] = self.events[:, 1::2].sum(axis=1)
-        return rows, self.group_mass, favourable
+        out = np.zeros((len(sizes), 2, *of_cells.shape[1:]))
+        out[stratum, np.arange(len(stratum)) - self.offsets[stratum]] = of_cells
+        return out
+
+    def unpaired(self, matrices: FloatArray) -> FloatArray:
+        """Undo `paired` for joints of shape (..., C, 2, G): return (..., A, G)."""
+        places = np.arange(2) < np.diff(self.offsets)[:, None]
+        return matrices[..., places, :]
 
 
 def _fitted(mass: FloatArray, shares: FloatArray) -> FloatArray:

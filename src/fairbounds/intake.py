@@ -24,15 +24,12 @@ class Model:
     Attributes
     ----------
     predict : callable or fitted model
-    features : sequence of str or None
-        ``None`` for every internal column but the label and the weight.
     favourable : Level
     like : object
         Dataframe whose library the features are handed over in.
     """
 
     predict: object
-    features: Sequence[str] | None = None
     favourable: Level = None
     like: object | None = None
 
@@ -62,6 +59,12 @@ class Intake:
     internal_weight, external_weight : str or None
     missing : {"error", "drop", "level"}
     model : Model or None
+    features : tuple of str or None
+        Other columns to read, of either source; what a model reads. ``None`` for all others.
+    keep_features : bool
+        Whether the tables are to have them; a model reads them anyway.
+    one_table : bool
+        Whether internal and external are the same table, protected columns and all, for a model to be asked about.
     """
 
     internal: Source
@@ -75,17 +78,23 @@ class Intake:
     external_weight: str | None = None
     missing: MissingPolicy = "error"
     model: Model | None = None
+    features: tuple[str, ...] | None = None
+    keep_features: bool = False
+    one_table: bool = False
 
     def __post_init__(self) -> None:
         _refuse_unknown(self.external, [*self.protected, *(self.common or ()), self.external_weight])
         outcome = [self.decision, self.score, self.label]
         _refuse_unknown(self.internal, [*outcome, *(self.common or ()), self.internal_weight])
         for name in self.protected:
-            if name in self.internal.columns:
+            if name in self.internal.columns and not (self.one_table and self.model):
                 raise ProblemError(
                     f"protected column {name!r} is in the internal data too; compute the metric there directly, or "
                     "leave the column out"
                 )
+        for name in self.features or ():
+            if name not in self.external.columns:
+                _refuse_unknown(self.internal, [name])
         self._refuse_double_roles()
         self._refuse_half_weighted()
         if self.model is None and self.decision is None and self.score is None:
@@ -135,9 +144,11 @@ class Intake:
     def read(self, recode: Recode, bins: Bins) -> Reading:
         """Read both tables, ask the model if there is one, and recode."""
         common = list(self.linking())
-        external = self.external.read([*common, *self.protected], weight=self.external_weight, missing=self.missing)
+        outside = [*common, *self.protected, *self.kept_features(self.external)]
+        external = self.external.read(outside, weight=self.external_weight, missing=self.missing)
         if self.model is None:
-            internal, decision, score = self._read_internal(common), self.decision, self.score
+            columns = [*common, *self.kept_features(self.internal)]
+            internal, decision, score = self._read_internal(columns), self.decision, self.score
         else:
             internal, decision, score = self._ask(common, self.model)
         notes = (
@@ -145,6 +156,18 @@ class Intake:
             *_unnamed_counts(self.external, external, self.external_weight, "external"),
         )
         return Reading(*_recoded(internal, external, recode, bins), self.protected, decision, score, notes)
+
+    def kept_features(self, source: Source) -> list[str]:
+        """Return the columns of a source that are to be kept beside those with a role."""
+        return self._features(source) if self.keep_features else []
+
+    def _features(self, source: Source) -> list[str]:
+        roles = {self.internal_weight, self.label, *(() if self.model else (self.decision, self.score))}
+        if source is self.external:
+            roles = {self.external_weight}
+        roles = {*roles, *self.protected, *self.linking()}
+        named = source.columns if self.features is None else self.features
+        return [name for name in named if name in source.columns and name not in roles]
 
     def _read_internal(self, columns: list[str]) -> Table:
         outcome = [name for name in (self.decision, self.score, self.label) if name is not None]
@@ -154,15 +177,20 @@ class Intake:
 
     def _ask(self, common: list[str], model: Model) -> tuple[Table, str | None, str | None]:
         """Evaluate the model on distinct rows of features, and keep its answers beside the common columns."""
-        features = model.features
-        if features is None:
-            features = [name for name in self.internal.columns if name not in (self.label, self.internal_weight)]
-        _refuse_unknown(self.internal, features)
-        rows = self._read_internal([*common, *features])
-        answered, kind = apply_model(rows, features, model.predict, favourable=model.favourable, like=model.like)
+        read = self._model_reads(common)
+        rows = self._read_internal([*common, *read])
+        answered, kind = apply_model(rows, read, model.predict, favourable=model.favourable, like=model.like)
         column = answered.names[-1]
-        kept = answered.marginal([*common, *([] if self.label is None else [self.label]), column])
+        label = [] if self.label is None else [self.label]
+        kept = answered.marginal([*common, *self.kept_features(self.internal), *label, column])
         return (kept, None, column) if kind == "score" else (kept, column, None)
+
+    def _model_reads(self, common: list[str]) -> list[str]:
+        """Return the features named, or all internal columns but label, weight and groups, in the source's order."""
+        if self.features is not None:
+            _refuse_unknown(self.internal, self.features)
+            return list(self.features)
+        return [name for name in self.internal.columns if name in (*common, *self._features(self.internal))]
 
 
 def _refuse_unknown(source: Source, names: Sequence[str | None]) -> None:

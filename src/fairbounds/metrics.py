@@ -93,9 +93,12 @@ class Rate:
         -------
         array, shape (...)
         """
+        return quotients(*self.split(mass))
+
+    def split(self, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the mass counted and the mass it is counted among, shapes (...), as `of_events` divides them."""
         self._check_label(mass.shape[-1] == 4)
-        counted, among = (_event_mass(event, mass) for event in (self.counted, self.among))
-        return quotients(counted, among)
+        return _event_mass(self.counted, mass), _event_mass(self.among, mass)
 
 
 def event_indicators(score: FloatArray, label: FloatArray | None) -> FloatArray:

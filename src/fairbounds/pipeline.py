@@ -1,37 +1,29 @@
-"""From two sources to an `Audit`, in one call."""
+"""From two sources to an `Audit`, an `Exploration` or a synthetic population, in one call."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
-from importlib.metadata import version
-from typing import Any, Literal, TypeVar, cast
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, Literal
 
-import numpy as np
-
-from fairbounds.bounding import bound_all
+from fairbounds.answering import Asked
+from fairbounds.combining import Roles, combine, several
 from fairbounds.errors import ProblemError
-from fairbounds.estimation import Method, estimate
-from fairbounds.extremes import prepare
-from fairbounds.intake import Bins, Intake, Model, Reading, Recode
-from fairbounds.levels import Level, show
+from fairbounds.estimation import Method, estimate, needs_features
+from fairbounds.feasible import Coordinates
+from fairbounds.intake import Bins, Recode
+from fairbounds.levels import Level
 from fairbounds.matching import Unmatched
-from fairbounds.metrics import Metric, get
-from fairbounds.origins import Origin
-from fairbounds.problem import Population, Problem
-from fairbounds.results import Audit, Bounds, Finding, GroupSummary, label_of
+from fairbounds.metrics import Metric
+from fairbounds.problem import Population
+from fairbounds.results import Audit, Exploration, Synthesis
+from fairbounds.sampling import Limits, Plan, sample_all
+from fairbounds.sampling import Method as Sampling
+from fairbounds.seeds import Rng, settled_seed
 from fairbounds.sources import MissingPolicy, open_source
-from fairbounds.tables import Table
-from fairbounds.verdicts import Policy
-from fairbounds.wording import assumptions, warnings
+from fairbounds.wording import left_out
 
-__all__ = ["audit", "default_metrics"]
-
-T = TypeVar("T")
-
-_MANY_LEVELS = 1000
+__all__ = ["audit", "explore", "synthesize"]
 
 
 def audit(
@@ -56,7 +48,7 @@ def audit(
     threshold: float = 0.8,
     tolerance: float = 0.0,
     confidence: float = 0.95,
-    rng: int | np.random.Generator | None = None,
+    rng: Rng = None,
     recode: Recode | None = None,
     bins: Bins | None = None,
     missing: MissingPolicy = "error",
@@ -85,7 +77,8 @@ def audit(
     predict : callable or fitted model, optional
         A black box asked once per distinct row of features, in place of a decision or score.
     features : sequence of str, optional
-        What the black box reads; by default every internal column but the label and the weight.
+        Other columns of either source: what a black box reads, and what ``latent_class`` and ``feasible_mean`` look
+        at. By default all others, where one of these is asked for.
     common : sequence of str, optional
         Variables of both tables that link them; by default all columns that both have.
     reference : optional
@@ -97,13 +90,14 @@ def audit(
     metrics : sequence of str, optional
         Names of the catalogue; by default `default_metrics`.
     methods : sequence of str
-        Estimates to put beside the bounds.
+        Estimates to put beside the bounds: ``independence``, ``latent_class``, ``feasible_mean``, ``weighted``,
+        ``regression``; see `estimate`.
     threshold, tolerance : float
         Ratios are compared with the threshold, differences with 0 ± tolerance.
     confidence : float
         Level for sampling intervals. No interval is computed yet: findings carry none, and the level is recorded only.
     rng : int or numpy.random.Generator, optional
-        Seed for what is random. Nothing is yet: an integer is recorded only.
+        Seed of the methods that are random; 0 by default.
     recode : mapping, optional
         Column to a mapping of old to new levels, applied wherever the column is.
     bins : mapping, optional
@@ -128,195 +122,187 @@ def audit(
     >>> round(found.bounds.lower, 4), round(found.bounds.upper, 4), found.verdict
     (0.3503, 0.7469, 'below')
     """
-    policy = Policy(threshold, tolerance)
-    if not 0 < confidence < 1:
-        raise ProblemError(f"confidence must lie between 0 and 1, not {confidence}")
-    chosen = [get(metric) for metric in _several(metrics) or ()]
-    if one_stratum not in ("allow", "error"):
-        raise ProblemError(f"one_stratum is 'allow' or 'error', not {one_stratum!r}")
-    if features is not None and predict is None:
-        raise ProblemError("features= are what a model reads; give the model with predict=")
-    intake = Intake(
-        open_source(internal, "internal"),
-        open_source(external, "external"),
-        _several(protected) or (),
+    roles = Roles(
+        protected,
         decision,
-        score,
+        favourable,
         label,
-        _several(common),
+        positive,
+        score,
+        predict,
+        features,
+        common,
+        reference,
+        population,
         internal_weight,
         external_weight,
+        recode,
+        bins,
         missing,
-        None if predict is None else Model(predict, _several(features), favourable, internal),
+        unmatched,
+        one_stratum,
     )
-    with _meanwhile(prepare):
-        read = intake.read(recode or {}, bins or {})
-    _refuse_identifiers(read.internal, intake.linking(), "common")
-    _refuse_identifiers(read.external, intake.protected, "protected")
-    problem = Problem.from_tables(
-        read.internal,
-        read.external,
-        protected=intake.protected,
-        decision=read.decision,
-        favourable=favourable,
-        label=label,
-        positive=positive,
-        score=read.score,
-        common=intake.linking(),
-        reference=reference,
+    asked = Asked(metrics, methods, threshold, tolerance, confidence, rng)
+    keep = any(map(needs_features, asked.chosen_methods))
+    return asked.audit(combine(internal, external, roles, keep_features=keep))
+
+
+def explore(
+    internal: object,
+    external: object,
+    *,
+    sampling: Sampling = "walk",
+    draws: int = 10_000,
+    chains: int = 256,
+    points: int = 100,
+    limits: Limits = "tight",
+    coordinates: Coordinates = "internal",
+    **options: Any,
+) -> Exploration:
+    """Audit, and say where the joints that fit both tables put each metric, every joint equally likely.
+
+    Parameters
+    ----------
+    internal, external
+        As for `audit`.
+    sampling : {"walk", "grid"}
+    draws, chains, points, limits, coordinates
+        As for `sample`.
+    **options
+        All other arguments of `audit`. Columns named as ``features`` (by default all others) are part of the joints.
+
+    Returns
+    -------
+    Exploration
+
+    Examples
+    --------
+    >>> import fairbounds as fb
+    >>> internal, external = fb.datasets.split("adult")
+    >>> found = fb.explore(internal, external, protected="sex", score="score", reference="Male", draws=2000)
+    >>> draws = found.find("disparate_impact")
+    >>> round(draws.exact_mean, 3), draws.share_below(0.8)
+    (0.537, 1.0)
+    """
+    roles, asked = _split_options(options)
+    combined = combine(internal, external, roles, keep_features=True)
+    found = asked.audit(combined)
+    questions = asked.questions(combined.problem)
+    distributions = sample_all(
+        combined.problem,
+        questions,
+        method=sampling,
+        plan=Plan(draws, chains),
+        points=points,
+        limits=limits,
+        coordinates=coordinates,
+        rng=asked.seed,
+    )
+    return Exploration(found, distributions)
+
+
+def synthesize(
+    internal: object,
+    external: object,
+    *,
+    protected: str | Sequence[str],
+    rows: int,
+    method: Literal["independence", "latent_class"] = "independence",
+    common: Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
+    population: Population = "external",
+    internal_weight: str | None = None,
+    external_weight: str | None = None,
+    recode: Recode | None = None,
+    bins: Bins | None = None,
+    missing: MissingPolicy = "error",
+    unmatched: Unmatched = "warn",
+    classes: Literal["auto"] | int = "auto",
+    starts: int = 16,
+    rng: Rng = None,
+) -> Synthesis:
+    """Draw people with the variables of both tables from an estimated joint, for a black box to be asked about.
+
+    Parameters
+    ----------
+    internal, external, protected, common, internal_weight, external_weight, recode, bins, missing, unmatched
+        As for `audit`.
+    rows : int
+        People to draw.
+    method : {"independence", "latent_class"}
+        The joint: internal and external variables independent given the common ones, or the latent class model.
+    features : sequence of str, optional
+        Other columns of either table that people are to have; by default all others.
+    population : {"external", "internal"}
+        Whose shares of the strata ``independence`` keeps.
+    classes, starts
+        Options of the latent class model.
+    rng : int or numpy.random.Generator, optional
+        Seed; 0 by default.
+
+    Returns
+    -------
+    Synthesis
+
+    Examples
+    --------
+    >>> import fairbounds as fb
+    >>> internal = {"job": ["a", "a", "b"], "income": ["low", "high", "low"]}
+    >>> external = {"job": ["a", "b", "b"], "sex": ["F", "F", "M"]}
+    >>> fb.synthesize(internal, external, protected="sex", rows=500).people
+    Table(job: 2, income: 2, sex: 2; 4 cells, total 500)
+    """
+    if method not in ("independence", "latent_class"):
+        raise ProblemError(f"people are drawn by 'independence' or 'latent_class', not {method!r}")
+    seed = settled_seed(rng)
+    linked = {*(several(common) or open_source(external, "external").columns), *(several(protected) or ())}
+    roles = Roles(
+        protected,
+        **_any_outcome(internal, linked, several(features), internal_weight),
+        features=features,
+        common=common,
         population=population,
+        internal_weight=internal_weight,
+        external_weight=external_weight,
+        recode=recode,
+        bins=bins,
+        missing=missing,
         unmatched=unmatched,
     )
-    if one_stratum == "error":
-        _refuse_one_stratum(problem)
-    settings = {
-        "metrics": [metric.name for metric in chosen] or "default",
-        "methods": list(_several(methods) or ()),
-        "recode": {
-            name: {show(old): show(new) for old, new in pairs.items()} for name, pairs in (recode or {}).items()
-        },
-        "bins": {name: list(edges) for name, edges in (bins or {}).items()},
-        "missing": missing,
-        "unmatched": unmatched,
-        "confidence": confidence,
-        "seed": rng if isinstance(rng, int) else None,
-    }
-    return Audit(
-        population=population,
-        strata=problem.summary,
-        mismatch=problem.mismatch,
-        groups=_groups(problem),
-        findings=_findings(problem, chosen or default_metrics(problem), _several(methods) or (), policy),
-        assumptions=assumptions(problem),
-        warnings=(*read.notes, *warnings(problem)),
-        provenance=_provenance(problem, read, policy) | settings,
+    combined = combine(internal, external, roles, keep_features=True)
+    options: dict[str, Any] = {"classes": classes, "starts": starts} if method == "latent_class" else {}
+    found = estimate(
+        combined.problem, "selection_rate", method=method, group=combined.problem.groups[0], rng=seed, **options
     )
+    assert found.joint is not None
+    people = found.joint.sample(rows, seed)
+    known = combined.provenance()
+    for name in ("favourable", "reference"):  # of the column that passed for a decision
+        del known[name]
+    del known["columns"]["decision"]
+    settings = {"method": method, "rows": rows, "seed": seed, "population": population, "details": found.details}
+    return Synthesis(people, (*combined.read.notes, *left_out(combined.problem)), known | settings)
 
 
-def _several(names: Sequence[T] | None) -> tuple[T, ...] | None:
-    """Take one name for a list of one: text is a sequence of letters, which nobody means."""
-    return None if names is None else cast("tuple[T, ...]", (names,)) if isinstance(names, str) else tuple(names)
+def _split_options(options: dict[str, Any]) -> tuple[Roles, Asked]:
+    """Tell the roles of columns from the rest of the arguments of `audit`."""
+    roles = {field.name for field in fields(Roles)}
+    of_roles = {name: value for name, value in options.items() if name in roles}
+    return Roles(**of_roles), Asked(**{name: value for name, value in options.items() if name not in roles})
 
 
-@contextmanager
-def _meanwhile(work: Callable[[], None]) -> Iterator[None]:
-    """Work in a thread: reading a file leaves the interpreter free."""
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
-
-
-def default_metrics(problem: Problem) -> list[Metric]:
-    """Return the metrics of an audit that names none: the paper's two, error rates with a label, all groups if many."""
-    names = ["disparate_impact", "demographic_disparity"]
-    if problem.label is not None:
-        names += ["true_positive_difference", "false_positive_difference", "positive_predictive_difference"]
-    if len(problem.groups) > 2:
-        names += ["impact_ratio", "parity_ratio", "parity_gap"]
-    return [get(name) for name in names]
-
-
-def _refuse_identifiers(table: Table, names: Sequence[str], role: str) -> None:
-    """Refuse a variable with hardly two rows a level: it is a name or number of persons, by mistake."""
-    rows = table.total if table.origin is None else table.origin.rows
-    for name in names:
-        n_levels = len(np.unique(table.column(name)))
-        if n_levels > _MANY_LEVELS and n_levels > rows / 2:
-            way_out = "leave it out by naming the others with --common, or cut its levels into bins"
-            if role == "protected":
-                way_out = "name the column with the groups as --protected"
-            raise ProblemError(
-                f"{role} variable {name!r} looks like an identifier: {n_levels} levels in {rows:g} rows; {way_out}"
-            )
-
-
-def _refuse_one_stratum(problem: Problem) -> None:
-    if len(problem.strata.mass) == 1:
-        only = ", ".join(
-            f"{name}={show(problem.internal[name].levels[code])}"
-            for name, code in zip(problem.common, problem.stratum_codes[0].tolist(), strict=True)
-        )
+def _any_outcome(
+    internal: object, linked: set[str], features: tuple[str, ...] | None, weight: str | None
+) -> dict[str, Any]:
+    """Let some internal column pass for the decision: the joint is the same whichever it is."""
+    source = open_source(internal, "internal")
+    own = [name for name in source.columns if name not in linked and name != weight]
+    if features is not None:
+        own = [name for name in own if name in features]
+    if not own:
         raise ProblemError(
-            f"the common variables never vary in the audited population ({only}), so they link nothing; add a common "
-            "variable, or accept the widest bounds with --one-stratum allow"
+            "the internal table has no column that the external one lacks, so there is nothing to put together; the "
+            "external table is the population"
         )
-
-
-def _groups(problem: Problem) -> tuple[GroupSummary, ...]:
-    known = problem.group_mass
-    rates = bound_all(problem, "selection_rate")
-    return tuple(
-        GroupSummary(label_of(group), float(mass), rate)
-        for group, mass, rate in zip(problem.groups, known, rates, strict=True)
-    )
-
-
-def _findings(
-    problem: Problem, metrics: Sequence[Metric], methods: Sequence[Method], policy: Policy
-) -> tuple[Finding, ...]:
-    return tuple(
-        _finding(problem, metric, bounds, methods, policy)
-        for metric in dict.fromkeys(metrics)
-        for bounds in bound_all(problem, metric)
-    )
-
-
-def _finding(problem: Problem, metric: Metric, bounds: Bounds, methods: Sequence[Method], policy: Policy) -> Finding:
-    threshold, tolerance = policy.limits(metric)
-    estimates = tuple(
-        estimate(problem, metric, method=method, group=None if metric.all_groups else bounds.group)
-        for method in dict.fromkeys(methods)
-    )
-    return Finding(
-        metric.name,
-        bounds.group,
-        bounds.reference,
-        bounds,
-        estimates,
-        policy.verdict(metric, bounds),
-        threshold,
-        tolerance,
-        _note(metric, bounds, policy),
-    )
-
-
-def _note(metric: Metric, bounds: Bounds, policy: Policy) -> str:
-    if bounds.defined == "never":
-        return "The metric is not defined: its condition has no mass, whatever the joint."
-    said = []
-    if bounds.defined == "sometimes":
-        said.append(
-            "In some populations that fit both tables the metric is 0/0 and has no value; the bounds cover the others."
-        )
-    if metric.form == "ratio" and bounds.lower is not None and bounds.lower > 1 / policy.threshold:
-        said.append(f"Seen the other way round, the reference is shown to be below {policy.threshold:g}.")
-    if not bounds.sharp:
-        said.append("The bounds are valid but may be wider than need be.")
-    return " ".join(said)
-
-
-def _provenance(problem: Problem, read: Reading, policy: Policy) -> dict[str, Any]:
-    outcome = problem.outcome
-    return {
-        "fairbounds": version("fairbounds"),
-        "inputs": {"internal": _as_json(read.internal.origin), "external": _as_json(read.external.origin)},
-        "columns": {
-            "common": list(problem.common),
-            "protected": list(read.protected),
-            "decision": read.decision,
-            "score": read.score,
-            "label": outcome.label,
-        },
-        "favourable": None if outcome.is_score else label_of(outcome.favourable),
-        "reference": label_of(problem.groups[problem.reference]),
-        "policy": {"threshold": policy.threshold, "tolerance": policy.tolerance},
-    }
-
-
-def _as_json(origin: Origin | None) -> dict[str, Any] | None:
-    if origin is None:
-        return None
-    return {**asdict(origin), "missing": [asdict(entry) for entry in origin.missing]}
+    levels = source.read([own[0]], missing="level")[own[0]].levels
+    return {"decision": own[0], "favourable": next((level for level in levels if level is not None), None)}

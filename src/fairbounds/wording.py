@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fairbounds.kernels.strata import EXTERNAL_ONLY, INTERNAL_ONLY
 from fairbounds.levels import show
 from fairbounds.origins import Origin
 from fairbounds.problem import Problem
 from fairbounds.tables import Table
 
-__all__ = ["assumptions", "warnings"]
+__all__ = ["assumptions", "left_out", "warnings"]
 
 _STRONG_MISMATCH = 0.1
 
+_ASSUMED = {
+    "independence": (
+        "The independence estimate assumes that, within a stratum, the outcome does not depend on the group."
+    ),
+    "latent_class": (
+        "The latent class estimate assumes that people belong to a few hidden classes, and that within a class no "
+        "variable depends on another."
+    ),
+    "feasible_mean": (
+        "The feasible mean takes every joint distribution that fits both tables to be equally likely: a convention, "
+        "not something that the data say."
+    ),
+    "weighted": "The weighted estimate assumes what the independence estimate does.",
+    "regression": "The regression estimate assumes that each group has the same rate in all strata.",
+}
 
-def assumptions(problem: Problem) -> tuple[str, ...]:
-    """Return what must be true for the bounds to hold."""
+
+def assumptions(problem: Problem, methods: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return what must be true for the bounds, and for each estimate, to hold."""
     common = ", ".join(repr(name) for name in problem.common)
     audited = "the external table" if problem.population == "external" else "the internal table"
     other = "internal" if problem.population == "external" else "external"
@@ -35,10 +53,7 @@ def assumptions(problem: Problem) -> tuple[str, ...]:
         said.append(f"The favourable level of {problem.outcome.column!r} is {show(problem.outcome.favourable)!r}.")
     if problem.outcome.label is not None:
         said.append(f"The favourable level of {problem.outcome.label!r} is {show(problem.outcome.positive)!r}.")
-    return (
-        *said,
-        "The independence estimate assumes that, within a stratum, the outcome does not depend on the group.",
-    )
+    return (*said, *(_ASSUMED[method] for method in methods))
 
 
 def warnings(problem: Problem) -> tuple[str, ...]:
@@ -64,7 +79,17 @@ def _reading(table: Table, role: str) -> list[str]:
     return [f"The {role} table has missing values in {columns}; they were kept as a level of their own."]
 
 
-def _one_sided(problem: Problem) -> list[str]:
+def left_out(problem: Problem) -> tuple[str, ...]:
+    """Return what of the two tables has no part in an estimated joint."""
+    return (
+        *(f"{note}." for note in problem.notes),
+        *_one_sided(problem, "nobody is drawn from there"),
+        *_without_mass(problem),
+        *_disagreement(problem),
+    )
+
+
+def _one_sided(problem: Problem, instead: str | None = None) -> list[str]:
     summary, side = problem.summary, problem.strata.side
     sides = (
         ("external", "internal", summary.external_only_mass, side == EXTERNAL_ONLY, "an unknown outcome"),
@@ -72,12 +97,12 @@ def _one_sided(problem: Problem) -> list[str]:
     )
     said = []
     for table, other, mass, there, unknown in sides:
-        effect = f"{there.sum()} strata there have {unknown}, and the bounds allow any"
+        effect = instead or f"{there.sum()} strata there have {unknown}, and the bounds allow any"
         if table != problem.population:
             effect = "the audited population has nobody there, so these rows do not count"
         if mass > 0:
             said.append(f"{mass:.2%} of the {table} table lies in strata that the {other} table lacks; {effect}.")
-    if side.any():
+    if side.any() and instead is None:
         said.append("The independence estimate leaves out the strata seen in one table only.")
     return said
 

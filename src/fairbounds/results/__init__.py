@@ -4,9 +4,10 @@ from fairbounds.results.agreement import Mismatch, StrataSummary, StratumMismatc
 from fairbounds.results.audit import SCHEMA, Audit, Finding, GroupSummary
 from fairbounds.results.bounds import Bounds
 from fairbounds.results.draws import Diagnosis, Draws
-from fairbounds.results.estimates import Estimate
+from fairbounds.results.estimates import Estimate, Resampler
 from fairbounds.results.exploration import Exploration
 from fairbounds.results.naming import Defined, End, Label, Verdict, label_of
+from fairbounds.results.synthesis import Synthesis
 
 __all__ = [
     "SCHEMA",
@@ -22,8 +23,10 @@ __all__ = [
     "GroupSummary",
     "Label",
     "Mismatch",
+    "Resampler",
     "StrataSummary",
     "StratumMismatch",
+    "Synthesis",
     "Verdict",
     "label_of",
 ]

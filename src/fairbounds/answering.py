@@ -1,0 +1,122 @@
+"""What an audit is asked for, answered on a problem: bounds, estimates and a verdict for every metric and group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairbounds.bounding import answer, bound_all
+from fairbounds.combining import Combined, several
+from fairbounds.errors import ProblemError
+from fairbounds.estimation import Method, estimate_all
+from fairbounds.metrics import Metric, get
+from fairbounds.problem import Problem
+from fairbounds.questions import Question
+from fairbounds.results import Audit, Bounds, Estimate, Finding, GroupSummary, label_of
+from fairbounds.seeds import Rng, settled_seed
+from fairbounds.verdicts import Policy
+from fairbounds.wording import assumptions, warnings
+
+__all__ = ["Asked", "default_metrics"]
+
+
+def default_metrics(problem: Problem) -> list[Metric]:
+    """Return the metrics of an audit that names none: the paper's two, error rates with a label, all groups if many."""
+    names = ["disparate_impact", "demographic_disparity"]
+    if problem.label is not None:
+        names += ["true_positive_difference", "false_positive_difference", "positive_predictive_difference"]
+    if len(problem.groups) > 2:
+        names += ["impact_ratio", "parity_ratio", "parity_gap"]
+    return [get(name) for name in names]
+
+
+class Asked:
+    """What an audit is asked for, beside the roles of the columns."""
+
+    def __init__(
+        self,
+        metrics: Sequence[str | Metric] | None = None,
+        methods: Sequence[Method] = ("independence",),
+        threshold: float = 0.8,
+        tolerance: float = 0.0,
+        confidence: float = 0.95,
+        rng: Rng = None,
+    ) -> None:
+        self.policy = Policy(threshold, tolerance)
+        if not 0 < confidence < 1:
+            raise ProblemError(f"confidence must lie between 0 and 1, not {confidence}")
+        self.confidence, self.seed = confidence, settled_seed(rng)
+        self.chosen_metrics = tuple(dict.fromkeys(get(metric) for metric in several(metrics) or ()))
+        self.chosen_methods = tuple(dict.fromkeys(several(methods) or ()))
+
+    def questions(self, problem: Problem) -> list[Question]:
+        """Return every metric for every group it is about."""
+        metrics = self.chosen_metrics or default_metrics(problem)
+        return [question for metric in metrics for question in Question.every(problem, metric)]
+
+    def audit(self, combined: Combined) -> Audit:
+        """Answer all questions."""
+        problem = combined.problem
+        settings = {
+            "policy": {"threshold": self.policy.threshold, "tolerance": self.policy.tolerance},
+            "metrics": [metric.name for metric in self.chosen_metrics] or "default",
+            "methods": list(self.chosen_methods),
+            "confidence": self.confidence,
+            "seed": self.seed,
+        }
+        return Audit(
+            population=problem.population,
+            strata=problem.summary,
+            mismatch=problem.mismatch,
+            groups=_groups(problem),
+            findings=self._findings(problem),
+            assumptions=assumptions(problem, self.chosen_methods),
+            warnings=(*combined.read.notes, *warnings(problem)),
+            provenance=combined.provenance() | settings,
+        )
+
+    def _findings(self, problem: Problem) -> tuple[Finding, ...]:
+        questions = self.questions(problem)
+        estimates = [estimate_all(problem, questions, method=method, rng=self.seed) for method in self.chosen_methods]
+        return tuple(
+            _finding(question.metric, answer(problem, question), tuple(found[at] for found in estimates), self.policy)
+            for at, question in enumerate(questions)
+        )
+
+
+def _groups(problem: Problem) -> tuple[GroupSummary, ...]:
+    known = problem.group_mass
+    rates = bound_all(problem, "selection_rate")
+    return tuple(
+        GroupSummary(label_of(group), float(mass), rate)
+        for group, mass, rate in zip(problem.groups, known, rates, strict=True)
+    )
+
+
+def _finding(metric: Metric, bounds: Bounds, estimates: tuple[Estimate, ...], policy: Policy) -> Finding:
+    threshold, tolerance = policy.limits(metric)
+    return Finding(
+        metric.name,
+        bounds.group,
+        bounds.reference,
+        bounds,
+        estimates,
+        policy.verdict(metric, bounds),
+        threshold,
+        tolerance,
+        _note(metric, bounds, policy),
+    )
+
+
+def _note(metric: Metric, bounds: Bounds, policy: Policy) -> str:
+    if bounds.defined == "never":
+        return "The metric is not defined: its condition has no mass, whatever the joint."
+    said = []
+    if bounds.defined == "sometimes":
+        said.append(
+            "In some populations that fit both tables the metric is 0/0 and has no value; the bounds cover the others."
+        )
+    if metric.form == "ratio" and bounds.lower is not None and bounds.lower > 1 / policy.threshold:
+        said.append(f"Seen the other way round, the reference is shown to be below {policy.threshold:g}.")
+    if not bounds.sharp:
+        said.append("The bounds are valid but may be wider than need be.")
+    return " ".join(said)

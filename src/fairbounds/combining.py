@@ -1,0 +1,212 @@
+"""From two sources and the roles of their columns to a `Problem`: what every command begins with."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any, Literal, TypeVar, cast
+
+import numpy as np
+
+from fairbounds.errors import ProblemError
+from fairbounds.extremes import prepare
+from fairbounds.intake import Bins, Intake, Model, Reading, Recode
+from fairbounds.levels import Level, show
+from fairbounds.matching import Unmatched
+from fairbounds.origins import Origin
+from fairbounds.problem import Population, Problem
+from fairbounds.results import label_of
+from fairbounds.sources import MissingPolicy, open_source
+from fairbounds.tables import Table
+
+__all__ = ["Combined", "Roles", "combine", "several"]
+
+T = TypeVar("T")
+
+_MANY_LEVELS = 1000
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of both sources are, and how they are to be read; the words of `fairbounds.audit`."""
+
+    protected: str | Sequence[str]
+    decision: str | None = None
+    favourable: Level = None
+    label: str | None = None
+    positive: Level = None
+    score: str | None = None
+    predict: object | None = None
+    features: Sequence[str] | None = None
+    common: Sequence[str] | None = None
+    reference: Level = None
+    population: Population = "external"
+    internal_weight: str | None = None
+    external_weight: str | None = None
+    recode: Recode | None = None
+    bins: Bins | None = None
+    missing: MissingPolicy = "error"
+    unmatched: Unmatched = "warn"
+    one_stratum: Literal["allow", "error"] = "allow"
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """A problem, and what is known of how it came about."""
+
+    problem: Problem
+    read: Reading
+    roles: Roles
+
+    def provenance(self) -> dict[str, Any]:
+        """Return what is needed to read the same tables in the same way, JSON-ready."""
+        problem, outcome, roles = self.problem, self.problem.outcome, self.roles
+        recode = {name: {show(a): show(b) for a, b in pairs.items()} for name, pairs in (roles.recode or {}).items()}
+        return {
+            "fairbounds": version("fairbounds"),
+            "inputs": {
+                "internal": _as_json(self.read.internal.origin),
+                "external": _as_json(self.read.external.origin),
+            },
+            "columns": {
+                "common": list(problem.common),
+                "protected": list(self.read.protected),
+                "decision": self.read.decision,
+                "score": self.read.score,
+                "label": outcome.label,
+                "internal_features": list(problem.internal_features),
+                "external_features": list(problem.external_features),
+            },
+            "favourable": None if outcome.is_score else label_of(outcome.favourable),
+            "reference": label_of(problem.groups[problem.reference]),
+            "recode": recode,
+            "bins": {name: list(edges) for name, edges in (roles.bins or {}).items()},
+            "missing": roles.missing,
+            "unmatched": roles.unmatched,
+        }
+
+
+def combine(internal: object, external: object, roles: Roles, *, keep_features: bool) -> Combined:
+    """Read both sources and put them together.
+
+    Parameters
+    ----------
+    internal, external : path, dataframe or Table
+    roles : Roles
+    keep_features : bool
+        Whether columns that bounds do not need are to be kept: those named as features, or all.
+    """
+    if roles.one_stratum not in ("allow", "error"):
+        raise ProblemError(f"one_stratum is 'allow' or 'error', not {roles.one_stratum!r}")
+    if roles.features is not None and roles.predict is None and not keep_features:
+        raise ProblemError(
+            "features are what a model, latent_class or feasible_mean look at; give a model with predict=, or ask for "
+            "one of these methods"
+        )
+    intake = _intake(internal, external, roles, keep_features)
+    with _meanwhile(prepare):
+        read = intake.read(roles.recode or {}, roles.bins or {})
+    _refuse_identifiers(read.internal, intake.linking(), "common")
+    _refuse_identifiers(read.external, intake.protected, "protected")
+    for source, table in ((intake.internal, read.internal), (intake.external, read.external)):
+        _refuse_identifiers(table, [name for name in intake.kept_features(source) if name in table.names], "feature")
+    problem = Problem.from_tables(
+        read.internal,
+        read.external,
+        protected=intake.protected,
+        decision=read.decision,
+        favourable=roles.favourable,
+        label=roles.label,
+        positive=roles.positive,
+        score=read.score,
+        common=intake.linking(),
+        reference=roles.reference,
+        population=roles.population,
+        unmatched=roles.unmatched,
+    )
+    if roles.one_stratum == "error":
+        _refuse_one_stratum(problem)
+    return Combined(problem, read, roles)
+
+
+def _intake(internal: object, external: object, roles: Roles, keep_features: bool) -> Intake:
+    return Intake(
+        open_source(internal, "internal"),
+        open_source(external, "external"),
+        several(roles.protected) or (),
+        roles.decision,
+        roles.score,
+        roles.label,
+        several(roles.common),
+        roles.internal_weight,
+        roles.external_weight,
+        roles.missing,
+        None if roles.predict is None else Model(roles.predict, roles.favourable, internal),
+        several(roles.features),
+        keep_features,
+        _same(internal, external),
+    )
+
+
+def several(names: Sequence[T] | None) -> tuple[T, ...] | None:
+    """Take one name for a list of one: text is a sequence of letters, which nobody means."""
+    return None if names is None else cast("tuple[T, ...]", (names,)) if isinstance(names, str) else tuple(names)
+
+
+def _same(internal: object, external: object) -> bool:
+    """Whether both sources are one table."""
+    if isinstance(internal, str | os.PathLike) and isinstance(external, str | os.PathLike):
+        return os.path.abspath(os.fsdecode(internal)) == os.path.abspath(os.fsdecode(external))
+    return internal is external
+
+
+@contextmanager
+def _meanwhile(work: Callable[[], None]) -> Iterator[None]:
+    """Work in a thread: reading a file leaves the interpreter free."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _refuse_identifiers(table: Table, names: Sequence[str], role: str) -> None:
+    """Refuse a variable with hardly two rows a level: it is a name or number of persons, by mistake."""
+    rows = table.total if table.origin is None else table.origin.rows
+    for name in names:
+        n_levels = len(np.unique(table.column(name)))
+        if n_levels > _MANY_LEVELS and n_levels > rows / 2:
+            raise ProblemError(
+                f"{role} variable {name!r} looks like an identifier: {n_levels} levels in {rows:g} rows; "
+                f"{_WAYS_OUT[role]}"
+            )
+
+
+_WAYS_OUT = {
+    "common": "leave it out by naming the others with --common, or cut its levels into bins",
+    "protected": "name the column with the groups as --protected",
+    "feature": "leave it out by naming the others with --feature (features=), or cut its levels into bins",
+}
+
+
+def _refuse_one_stratum(problem: Problem) -> None:
+    if len(problem.strata.mass) == 1:
+        only = ", ".join(
+            f"{name}={show(problem.internal[name].levels[code])}"
+            for name, code in zip(problem.common, problem.stratum_codes[0].tolist(), strict=True)
+        )
+        raise ProblemError(
+            f"the common variables never vary in the audited population ({only}), so they link nothing; add a common "
+            "variable, or accept the widest bounds with --one-stratum allow"
+        )
+
+
+def _as_json(origin: Origin | None) -> dict[str, Any] | None:
+    if origin is None:
+        return None
+    return {**asdict(origin), "missing": [asdict(entry) for entry in origin.missing]}
