@@ -1,4 +1,4 @@
-"""A grid over the feasible set of two outcomes and two groups: Ramineni et al. 2025, appendix A (docs/method.md, 1).
+"""A grid over the feasible set of two outcomes and two groups: Ramineni et al. 2025, appendix A (docs/method.md, 9).
 
 In each stratum the joints that fit both tables are 2 × 2 matrices (internal cells × groups) with one free entry, the
 mass of the first cell in the first group. The grid gives each free entry equally spaced values; its joints are all

@@ -87,7 +87,7 @@ def fit(
     external_weight: float = 1.0,
     accelerate: bool = True,
 ) -> Fits:
-    """Fit the model from many random starts (docs/method.md).
+    """Fit the model from many random starts (docs/method.md, 11).
 
     Parameters
     ----------

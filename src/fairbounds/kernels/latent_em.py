@@ -1,4 +1,4 @@
-"""EM steps of the latent class model, for several starts side by side (docs/method.md).
+"""EM steps of the latent class model, for several starts side by side (docs/method.md, 11).
 
 How a step is fast. The variables of a table are split into two blocks of few distinct patterns. With A and B the
 probabilities of the patterns given the class, row (a, b) has f = Σ_z A[a, z] B[b, z]; the counts expected of pattern a
