@@ -284,7 +284,10 @@ def test_the_search_finds_three_quarters() -> None:
     one = np.ones(1)
     strata = StrataArrays(one, np.full((1, 2), 0.5), np.zeros(1, np.int64), np.array([0, 4]), np.full(4, 0.25))
     counted, among = np.array([1.0, 0.5, 0.0, 0.0]), np.array([1.0, 1.0, 1.0, 0.0])
-    found = greatest_pair(PairProgram(strata, atoms_of(strata, counted, among), 0, 1), lambda x, y: x - y, (0.0, 1.0))
+    anything = (0.0, 1.0)
+    program = PairProgram(strata, atoms_of(strata, counted, among), 0, 1)
+    found = greatest_pair(program, "difference", (anything, anything))
+    assert found.fill is not None
     assert found.certified == pytest.approx(0.75, abs=2e-7)
     assert found.attained <= found.certified
     tops, bottoms = found.fill.T @ counted, found.fill.T @ among
@@ -301,7 +304,8 @@ def test_no_fill_beats_the_search_and_a_fine_grid_of_fills_comes_near(seed: int)
     strata = StrataArrays(np.ones(1), np.array([[share, 1 - share]]), np.zeros(1, np.int64), np.array([0, 4]), weight)
     atoms = atoms_of(strata, counted, among)
     ends = rate_extremes(strata.offsets, counted, among, weight, strata.mass, strata.shares, strata.side)
-    found = greatest_pair(PairProgram(strata, atoms, 0, 1), lambda x, y: x - y, (ends[0, 0], ends[0, 1]))
+    spans = tuple((float(low), float(high)) for low, high in ends)
+    found = greatest_pair(PairProgram(strata, atoms, 0, 1), "difference", spans)  # type: ignore[arg-type]
     parts = np.stack(np.meshgrid(*[np.linspace(0.0, top, 41) for top in weight[:3]]), axis=-1).reshape(-1, 3)
     last = share - parts.sum(axis=1)
     fits = (last >= -1e-12) & (last <= weight[3] + 1e-12)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import partial
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,10 +14,11 @@ import numpy.typing as npt
 from fairbounds.errors import ProblemError, SolverError
 from fairbounds.extremes import Extremes, clean, extremes, levels
 from fairbounds.kernels.pair_search import PairExtreme, PairProgram, greatest_pair
-from fairbounds.kernels.strata import BOTH, EXTERNAL_ONLY, INTERNAL_ONLY, Atoms, atoms_of
+from fairbounds.kernels.strata import EXTERNAL_ONLY, INTERNAL_ONLY, Atoms, atoms_of
 from fairbounds.levels import Level, show
 from fairbounds.metrics import Event, Metric, Rate
 from fairbounds.problem import Problem
+from fairbounds.progress import report
 from fairbounds.results import End
 from fairbounds.tables import Table
 
@@ -27,6 +29,9 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 # HiGHS takes masses near its tolerance for zero, so its programs count a population of this size.
 _COUNTS = 1e6
 
+# A gain of less than this per unit of the condition is rounding of the rate that it is measured against.
+_TIED = 1e-12
+
 _SEARCHES: WeakKeyDictionary[Problem, dict[tuple[Metric, int, int], PairExtreme]] = WeakKeyDictionary()
 
 
@@ -35,21 +40,22 @@ def pair_program(problem: Problem, metric: Metric, ends: Extremes, a: int, b: in
     known = _SEARCHES.setdefault(problem, {})
     if (metric, a, b) not in known:
         program = PairProgram(problem.strata, atoms_of(problem.strata, ends.counted, ends.among), a, b)
-        combine = _ratio if metric.is_ratio else _difference
-        known[metric, a, b] = greatest_pair(program, combine, (float(ends.low[a]), float(ends.high[a])))
+        spans = [(float(ends.low[g]), float(ends.high[g])) for g in (a, b)]
+        known[metric, a, b] = greatest_pair(
+            program,
+            "ratio" if metric.is_ratio else "difference",
+            (spans[0], spans[1]),
+            told=partial(report, f"searching for the ends of {metric.name}"),
+        )
     return known[metric, a, b]
-
-
-def _ratio(first: float, second: float) -> float:
-    return np.inf if second <= 0 < first else 0.0 if first <= 0 else first / second
-
-
-def _difference(first: float, second: float) -> float:
-    return first - second
 
 
 def attaining_joint(problem: Problem, metric: Metric, end: End, at: int | None, base: int | None) -> Table:
     """Return a joint that fits both tables and whose metric is the lower or upper end.
+
+    An end can be a limit that no joint attains: where two groups are compared and, of the joints in which both rates
+    are defined, those with a metric ever nearer to the end leave a group ever less of its condition. Such an end is
+    sharp all the same, and asking for its joint raises a `ProblemError` that says so.
 
     Parameters
     ----------
@@ -61,41 +67,65 @@ def attaining_joint(problem: Problem, metric: Metric, end: End, at: int | None, 
     """
     ends = extremes(problem, metric.rate)
     filler = _Filler(problem, ends, atoms_of(problem.strata, ends.counted, ends.among))
-    return filler.table(metric.rate, _choose(problem, metric, end, at, base, ends, filler))
+    fill = _choose(problem, metric, end, at, base, ends, filler)
+    if fill is None:
+        raise ProblemError(
+            f"the {end} end of {metric.name} is only approached: joints come as near to it as you like, but in none "
+            "that has it do both groups have anyone whom their rates are counted among"
+        )
+    return filler.table(metric.rate, fill)
 
 
 def _choose(
     problem: Problem, metric: Metric, end: End, at: int | None, base: int | None, ends: Extremes, filler: _Filler
-) -> FloatArray:
-    """Pick the fill, shape (atoms, groups), that has the metric's end."""
+) -> FloatArray | None:
+    """Pick the fill, shape (atoms, groups), that has the metric's end; none if none has it."""
     upper = end == "upper"
     match metric.form:
         case "rate" if at is not None:
-            return filler.extreme(at, None) if upper else filler.extreme(None, at)
+            return filler.extreme(at, upper)
         case "difference" | "ratio" if at is not None and base is not None:
             if metric.is_ratio and min(ends.high[at], ends.high[base]) == 0:  # one is always 0: 0/0 is no ratio
                 upper = bool(ends.high[base] == 0)
             first, second = (at, base) if upper else (base, at)
             if ends.together:
-                return filler.extreme(first, second)
-            return filler.completed(pair_program(problem, metric, ends, first, second).fill, first, second)
+                return filler.apart(first, second, metric.is_ratio)
+            pair = pair_program(problem, metric, ends, first, second).fill
+            return None if pair is None else filler.completed(pair, first, second)
         case "impact_ratio" if at is not None:
-            others = np.where(np.arange(len(ends.high)) == at, -np.inf, ends.high)
-            return filler.near_best(at) if upper else filler.extreme(int(np.argmax(others)), at)
+            return _against_best(problem, ends, filler, at, upper)
         case "parity_gap" | "parity_ratio":
             if upper != (metric.form == "parity_gap"):
                 return filler.most_equal()
-            return filler.extreme(*_furthest(ends, metric.is_ratio))
+            return filler.apart(*_furthest(ends, metric.is_ratio), metric.is_ratio)
     raise ProblemError(f"the metric {metric.name!r} compares a group with a reference; name both")
+
+
+def _against_best(problem: Problem, ends: Extremes, filler: _Filler, at: int, upper: bool) -> FloatArray | None:
+    others = np.where(np.arange(len(ends.high)) == at, -np.inf, ends.high)
+    nobody_else = others.max() == 0 or (levels(problem).smallest_largest == 0 and ends.high[at] > 0)
+    if nobody_else and (upper or others.max() == 0):
+        return filler.extreme(at, upper=True)
+    if upper and ends.high[at] > 0:
+        return filler.near_best(at)
+    return filler.apart(int(np.argmax(others)), at, is_ratio=True)
 
 
 def _furthest(ends: Extremes, ratio: bool) -> tuple[int, int]:
     """Return the groups, most favoured first, whose rates can be furthest apart."""
     n = len(ends.low)
-    pairs = [(high, low) for high in range(n) for low in range(n) if high != low]
+    pairs = [(high, low) for high in range(n) for low in range(n) if high != low and (ends.high[high] > 0 or not ratio)]
     if ratio:
-        return min(pairs, key=lambda pair: _ratio(float(ends.low[pair[1]]), float(ends.high[pair[0]])))
+        return min(pairs, key=lambda pair: float(ends.low[pair[1]] / ends.high[pair[0]]))
     return max(pairs, key=lambda pair: float(ends.high[pair[0]] - ends.low[pair[1]]))
+
+
+@dataclass(frozen=True)
+class _Aim:
+    """What a group is to have of the atoms, shape (N,): first the greatest gain, then mass of what is wanted."""
+
+    gain: FloatArray
+    wanted: FloatArray
 
 
 @dataclass(frozen=True)
@@ -115,51 +145,57 @@ class _Filler:
         """Mass of each group in each stratum, shape (strata, groups)."""
         return self.problem.strata.mass[:, None] * self.problem.strata.shares
 
-    def extreme(self, high: int | None, low: int | None) -> FloatArray:
-        """Fill one group from the top and another from the bottom; the rest share what is left (docs/method.md, 2).
-
-        An end that only a part of the condition can have (every such rate is 1, say) needs another order, or the group
-        would be filled with people outside the condition.
-        """
-        fill = self._filled(self._key(high, low), high, low)
-        within = clean(fill.T @ self.atoms.among)
-        if high is not None and within[high] == 0:
-            return self._filled(self.atoms.counted + self.atoms.among, high, low)
-        if low is not None and within[low] == 0:
-            return self._filled(self.atoms.counted + 2 * (1.0 - self.atoms.among), high, low)
-        return fill
-
-    def _filled(self, key: FloatArray, high: int | None, low: int | None) -> FloatArray:
-        fill = np.zeros((len(self.atoms.stratum), len(self.problem.groups)))
-        self._fill_both(fill, key, high, low)
-        self._fill_loose(fill, key, high, low)
-        self._fill_unknown(fill, high)
-        return fill
-
-    def _key(self, high: int | None, low: int | None) -> FloatArray:
-        """Order of atoms from best to worst: counted, neither, among but not counted; or by the gain at the end."""
+    def _gain(self, group: int, upper: bool) -> FloatArray:
+        """Return what each atom adds to a rate that is at its end; exactly 0 where it only keeps it there."""
         counted, among = self.atoms.counted, self.atoms.among
-        if self.ends.together:
-            return counted + (1.0 - among) / 2
-        rate = self.ends.high[high] if high is not None else self.ends.low[_required(low)]
-        return np.round(0.5 + (counted - float(rate) * among) / 2, 12)
+        gain = counted - float((self.ends.high if upper else self.ends.low)[group]) * among
+        gain[np.abs(gain) <= _TIED * among] = 0.0
+        return gain if upper else -gain
 
-    def _fill_both(self, fill: FloatArray, key: FloatArray, high: int | None, low: int | None) -> None:
-        rows = np.flatnonzero(self._side == BOTH)
-        # Among equals, those within the condition come first for the group whose rate is to be attained.
-        tie = self.atoms.among[rows] * (1.0 if high is None else -1.0)
-        rows = rows[np.lexsort((tie, -key[rows], self.atoms.stratum[rows]))]
-        mass, stratum = self.atoms.mass[rows], self.atoms.stratum[rows]
-        total = np.bincount(stratum, weights=mass, minlength=len(self.problem.strata.mass))
-        after = np.cumsum(mass) - (np.cumsum(total) - total)[stratum]
-        before = after - mass
-        left = mass.copy()
-        for group, start, stop in ((high, before, after), (low, total[stratum] - after, total[stratum] - before)):
-            if group is not None:
-                need = self._group_need[stratum, group]
-                fill[rows, group] = np.clip(np.minimum(stop, need) - np.maximum(start, 0.0), 0.0, mass)
-                left -= fill[rows, group]
-        fill[rows] += np.clip(left, 0.0, None)[:, None] * self._other_shares(high, low)[stratum]
+    def extreme(self, group: int, upper: bool) -> FloatArray:
+        """Bring one group's rate to an end; the others share what is left.
+
+        Of all fills that have the end, one with the most of the condition: it has some wherever one has.
+        """
+        gain = self._gain(group, upper)
+        gain[gain == 0] = 1e-30 * self.atoms.among[gain == 0]
+        pair = PairProgram(self.problem.strata, self.atoms, group, None).best(gain, np.full_like(gain, -1.0)).fill
+        return self.completed(pair, group, None)
+
+    def apart(self, high: int, low: int, is_ratio: bool) -> FloatArray | None:
+        """Bring one group's rate to its greatest and another's to its least; the others share what is left.
+
+        Each group's own best fills make a face of the polytope, and the two faces meet. Where all that is gained is a
+        whole number, the gains of both together with a smaller reward for the condition find a corner where they meet.
+        """
+        program = PairProgram(self.problem.strata, self.atoms, high, low)
+        if not self._hard:  # a whole group is the condition: any fill in which both are extreme will do
+            return self.completed(program.best(self.atoms.counted, -self.atoms.counted).fill, high, low)
+        one, two = self._aims(high, low, is_ratio)
+        first, second = (8.0 * np.sign(aim.gain) for aim in (one, two))
+        for pair in (
+            program.best(first + one.wanted, second + two.wanted).fill,
+            (program.best(first + one.wanted, second).fill + program.best(first, second + two.wanted).fill) / 2,
+        ):
+            mass = np.array([pair[:, 0] @ one.wanted, pair[:, 1] @ two.wanted])
+            if np.all(clean(mass, np.array(program.heads)) > 0):
+                return self.completed(pair, high, low)
+        return None
+
+    @property
+    def _hard(self) -> bool:
+        counted, among = self.atoms.counted, self.atoms.among
+        return bool(np.all((counted == 0) | (counted == 1)) and np.all((among == 0) | (among == 1)))
+
+    def _aims(self, high: int, low: int, is_ratio: bool) -> tuple[_Aim, _Aim]:
+        """Say what both ends take; a ratio is 0 or infinite whatever the rate of the other group, if it is not 0."""
+        counted, among = self.atoms.counted, self.atoms.among
+        whatever = np.zeros_like(counted)
+        if is_ratio and self.ends.high[high] == 0:
+            return _Aim(whatever, among), _Aim(whatever, counted)
+        if is_ratio and self.ends.low[low] == 0:
+            return _Aim(whatever, counted), _Aim(self._gain(low, upper=False), among)
+        return _Aim(self._gain(high, upper=True), among), _Aim(self._gain(low, upper=False), among)
 
     def _other_shares(self, *taken: int | None) -> FloatArray:
         """Shares among the groups not yet served, shape (strata, groups)."""
@@ -168,30 +204,12 @@ class _Filler:
         totals = shares.sum(axis=1, keepdims=True)
         return shares / np.where(totals > 0, totals, 1.0)
 
-    def _fill_loose(self, fill: FloatArray, key: FloatArray, high: int | None, low: int | None) -> None:
-        """Where shares are unknown, each of the two takes what helps it and the others take the rest."""
-        rows = np.flatnonzero(self._side == INTERNAL_ONLY)
-        others = [g for g in range(fill.shape[1]) if g not in (high, low)]
-        spare = others or [g for g in (low, high) if g is not None]
-        goes_high, goes_low = key[rows] > 0.5, key[rows] < 0.5
-        for group, taken in ((high, goes_high), (low, goes_low)):
-            if group is not None:
-                fill[rows[taken], group] = self.atoms.mass[rows[taken]]
-        free = rows[fill[rows].sum(axis=1) == 0]
-        fill[np.ix_(free, spare)] = self.atoms.mass[free][:, None] / len(spare)
-
-    def _fill_unknown(self, fill: FloatArray, high: int | None) -> None:
-        """Where outcomes are unknown, one group is wholly counted, everyone else among but not counted."""
-        unknown = self._side == EXTERNAL_ONLY
-        for group in range(fill.shape[1]):
-            wanted = 1.0 if group == high else 0.0
-            rows = np.flatnonzero(unknown & (self.atoms.counted == wanted) & (self.atoms.among == 1))
-            fill[rows, group] = self._group_need[self.atoms.stratum[rows], group]
-
-    def completed(self, pair: FloatArray, a: int, b: int) -> FloatArray:
-        """Give what a pair's fill leaves over to the other groups."""
+    def completed(self, pair: FloatArray, a: int, b: int | None) -> FloatArray:
+        """Give what the fill of one or two groups leaves over to the others."""
         fill = np.zeros((len(self.atoms.stratum), len(self.problem.groups)))
-        fill[:, a], fill[:, b] = pair.T
+        fill[:, a] = pair[:, 0]
+        if b is not None:
+            fill[:, b] = pair[:, 1]
         known = np.flatnonzero(np.isfinite(self.atoms.mass))
         left = np.clip(self.atoms.mass[known] - pair[known].sum(axis=1), 0.0, None)
         shares = self._other_shares(a, b)[self.atoms.stratum[known]]
@@ -211,8 +229,10 @@ class _Filler:
     # -- all groups at once: one linear program over every fill, without strata of unknown shares ------------------
 
     def most_equal(self) -> FloatArray:
-        """Minimise the gap between the largest and the smallest rate."""
-        return self._program(lambda n_fill: np.concatenate([np.zeros(n_fill), [-1.0, 1.0]]))
+        """Minimise the gap between the largest and the smallest rate; where nobody need be selected, select some."""
+        found = levels(self.problem)
+        floor = found.largest_smallest / 2 if found.smallest_largest == 0 else 0.0
+        return self._program(lambda n_fill: np.concatenate([np.zeros(n_fill), [-1.0, 1.0]]), floor=floor)
 
     def near_best(self, at: int) -> FloatArray:
         """Bring one group's rate as near to the largest as it can be, the largest being as small as it can be."""
@@ -228,7 +248,9 @@ class _Filler:
         gain = -np.outer(self.atoms.counted, pick).ravel()
         return self._program(lambda _: np.append(gain, [0.0, 1.0]))
 
-    def _program(self, objective: Callable[[int], FloatArray], ceiling: float | None = None) -> FloatArray:
+    def _program(
+        self, objective: Callable[[int], FloatArray], ceiling: float | None = None, floor: float = 0.0
+    ) -> FloatArray:
         """Solve over fills and two levels: smallest ≤ rate of every group ≤ largest.
 
         Levels count the same population as fills, or their prices would fall below the solver's tolerance.
@@ -255,7 +277,7 @@ class _Filler:
             A_eq=sparse.hstack([fits, sparse.csr_array((fits.shape[0], 2))]),
             b_eq=needs,
             bounds=[(0, None)] * (n_atoms * n_groups)
-            + [(0, _COUNTS), (0, _COUNTS * (1 if ceiling is None else ceiling))],
+            + [(_COUNTS * floor, _COUNTS), (0, _COUNTS * (1 if ceiling is None else ceiling))],
             method="highs",
         )
         if answer.status != 0:
@@ -268,7 +290,7 @@ class _Filler:
     def table(self, rate: Rate, fill: FloatArray) -> Table:
         """Write a fill as a table over the common variables, the outcome and the protected variable."""
         problem = self.problem
-        atom, group = np.nonzero(fill > 1e-15)
+        atom, group = np.nonzero(fill > 1e-15 * problem.strata.mass[self.atoms.stratum][:, None])
         strata = problem.stratum_codes[self.atoms.stratum[atom]]
         columns: dict[str, list[Level]] = {
             name: [problem.internal[name].levels[code] for code in strata[:, axis].tolist()]
@@ -309,9 +331,3 @@ def _level_for(value: int, favourable: Level, known: tuple[Level, ...]) -> Level
     if value:
         return favourable
     return next((level for level in known if level != favourable), f"not {show(favourable)}")
-
-
-def _required(position: Any) -> int:
-    if position is None:
-        raise ProblemError("a fill needs a group to favour or to disfavour")
-    return int(position)

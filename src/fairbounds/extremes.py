@@ -19,14 +19,14 @@ __all__ = ["Extremes", "Levels", "clean", "extremes", "forget", "levels", "prepa
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-# Masses sum to 1, so less than this is rounding: a table would need 10^13 people to hold it.
+# Sums of masses of a group are off by no more than this part of the group.
 _ROUNDING = 1e-13
 _MOST_ENUMERATED = 12
 
 
-def clean(mass: FloatArray) -> FloatArray:
-    """Set to zero what is only rounding; a tie must not turn x/0 into x/1e-17."""
-    return np.where(np.abs(mass) < _ROUNDING, 0.0, mass)
+def clean(mass: FloatArray, whole: FloatArray) -> FloatArray:
+    """Set to zero what is only rounding of a part of a whole; a tie must not turn x/0 into x/1e-17."""
+    return np.where(np.abs(mass) < _ROUNDING * whole, 0.0, mass)
 
 
 @dataclass(frozen=True)
@@ -99,20 +99,20 @@ def _hard(
     problem: Problem, counted: FloatArray, among: FloatArray, unconditional: bool
 ) -> tuple[FloatArray, FloatArray, tuple[Defined, ...]]:
     """[NL/(NL+DU), NU/(NU+DL)] of docs/method.md, 2."""
-    from fairbounds.kernels.closed_form import event_extremes
+    from fairbounds.kernels.closed_form import part_extremes
 
     strata = problem.strata
-    event, condition = _per_stratum(problem, counted), _per_stratum(problem, among)
-    rest = _per_stratum(problem, among - counted)
-    ends = event_extremes(event, rest, strata.mass, strata.shares, strata.side)
-    nl, nu, dl, du = clean(ends).T
+    event, rest, neither = (_per_stratum(problem, part) for part in (counted, among - counted, 1.0 - among))
+    ends = part_extremes(event, rest, neither, strata.mass, strata.shares, strata.side)
+    sure = strata.certain_group_mass
+    nl, nu, dl, du = clean(ends, np.stack([sure, sure + problem.loose_mass] * 2, axis=1)).T
     with np.errstate(invalid="ignore"):
         low = np.where(nl + du > 0, nl / (nl + du), np.where(nu > 0, 1.0, np.nan))
         high = np.where(nu + dl > 0, nu / (nu + dl), np.where(du > 0, 0.0, np.nan))
     if unconditional and (strata.certain_group_mass > 0).all():
         return low, high, _always(problem)
-    within = event_extremes(condition, 1.0 - condition, strata.mass, strata.shares, strata.side)
-    return low, high, _definedness(low, clean(within[:, 0]))
+    within = part_extremes(event + rest, neither, 0.0 * neither, strata.mass, strata.shares, strata.side)
+    return low, high, _definedness(low, clean(within[:, 0], sure))
 
 
 def _whole_group(problem: Problem, counted: FloatArray) -> tuple[FloatArray, FloatArray, tuple[Defined, ...]]:
@@ -129,7 +129,7 @@ def _fractional(
     strata = problem.strata
     ends = rate_extremes(strata.offsets, counted, among, strata.weight, strata.mass, strata.shares, strata.side)
     within, _ = set_ends(problem, among, np.eye(len(problem.groups)))
-    low, high = clean(ends).T
+    low, high = clean(ends, np.ones(1)).T
     return low, high, _definedness(low, within)
 
 
@@ -151,7 +151,8 @@ def set_ends(problem: Problem, value: FloatArray, subsets: FloatArray) -> tuple[
 
     strata = problem.strata
     low, high = phi(strata.offsets, value, strata.weight, strata.mass, strata.shares, strata.side, subsets)
-    return clean(low), clean(high)
+    whole = subsets @ strata.certain_group_mass
+    return clean(low, whole), clean(high, whole)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,16 @@ import numpy.typing as npt
 
 from fairbounds.kernels.compiling import compiled
 
-__all__ = ["event_extremes", "phi"]
+__all__ = ["event_extremes", "part_extremes", "phi"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 # Up to this many atoms in a stratum, comparing all pairs beats sorting: the inner loops have no branches.
 _ALL_PAIRS_LIMIT = 48
+
+# A set with less than this part of a stratum is filled atom by atom: as a difference it would be lost in rounding.
+_SMALL_SET = 0.01
 
 
 @compiled
@@ -36,6 +39,14 @@ def event_extremes(
     array, shape (G, 4)
         Columns: least N, greatest N, least D, greatest D.
     """
+    return part_extremes(event, rest, np.maximum(0.0, 1.0 - event - rest), mass, shares, side)
+
+
+@compiled
+def part_extremes(
+    event: FloatArray, rest: FloatArray, neither: FloatArray, mass: FloatArray, shares: FloatArray, side: IntArray
+) -> FloatArray:
+    """As `event_extremes`, given what lies in neither event too: exact to rounding of a group, however small it is."""
     n_strata, n_groups = shares.shape
     out = np.zeros((n_groups, 4))
     for c in range(n_strata):
@@ -51,9 +62,9 @@ def event_extremes(
             continue
         for g in range(n_groups):
             share = shares[c, g]
-            out[g, 0] += mass[c] * max(0.0, share + event[c] - 1.0)
+            out[g, 0] += mass[c] * max(0.0, share - (rest[c] + neither[c]))
             out[g, 1] += mass[c] * min(share, event[c])
-            out[g, 2] += mass[c] * max(0.0, share + rest[c] - 1.0)
+            out[g, 2] += mass[c] * max(0.0, share - (event[c] + neither[c]))
             out[g, 3] += mass[c] * min(share, rest[c])
     return out
 
@@ -113,8 +124,30 @@ def phi(
             else:
                 top, other = _envelopes(slope, height, n, inside, everyone - inside)
                 high[k] += mass[c] * min(total, top)
-                low[k] += mass[c] * max(0.0, total - other)
+                if inside < _SMALL_SET:
+                    low[k] += mass[c] * _from_below(slope, mine, n, inside)
+                else:
+                    low[k] += mass[c] * max(0.0, total - other)
     return low, high
+
+
+@compiled
+def _from_below(value: FloatArray, weight: FloatArray, n: int, part: float) -> float:
+    """Integral of the value over the lowest part of a stratum."""
+    integral, least, left = 0.0, -np.inf, part
+    while left > 0.0:
+        level, here = np.inf, 0.0
+        for j in range(n):
+            if least < value[j] < level:
+                level, here = value[j], weight[j]
+            elif value[j] == level:
+                here += weight[j]
+        if level == np.inf:
+            return integral
+        integral += level * min(left, here)
+        left -= here
+        least = level
+    return integral
 
 
 @compiled

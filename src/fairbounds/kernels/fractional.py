@@ -14,6 +14,9 @@ __all__ = ["rate_extremes"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
+# Part of a group below which the mass of its condition is rounding.
+_NOTHING = 1e-13
+
 
 @compiled
 def rate_extremes(
@@ -63,10 +66,12 @@ def _one_end(
     Starting beyond the far end makes the first fill one with the condition present wherever it can be.
     """
     rate = -1e-9 if upper else 1.0 + 1e-9
-    found = np.nan
+    found, whole = np.nan, 0.0
+    for c in range(len(mass)):
+        whole += mass[c] * (1.0 if side[c] == 1 else share[c])
     for _ in range(100):
         top, bottom = _fill(offsets, counted, among, weight, mass, share, side, rate, upper)
-        if bottom <= 1e-15:
+        if bottom <= _NOTHING * whole:
             return found
         moved = top / bottom
         if not np.isnan(found) and (moved <= rate if upper else moved >= rate):
