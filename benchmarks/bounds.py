@@ -21,6 +21,7 @@ from fairbounds.kernels.closed_form import phi
 from fairbounds.kernels.strata import StrataArrays
 
 GROUPS, SCORES = 5, 20
+CLAIMED_STRATA = 100_000  # the claims are about this size; smaller ones are printed for comparison
 
 
 def made_up(n_strata: int, seed: int = 0) -> tuple[StrataArrays, np.ndarray]:
@@ -104,16 +105,16 @@ def ten_strata() -> Problem:
 
 def main() -> None:
     """Print every ratio with the figures behind it."""
-    strata, score = made_up(100_000)
+    strata, score = made_up(CLAIMED_STRATA)
     reading = best(lambda: read_once(strata.offsets, strata.weight, score, strata.shares.ravel()))
     bounding = best(lambda: all_bounds(strata, score))
     print(
-        f"100,000 strata × {GROUPS} groups × {SCORES} scores: "
+        f"{CLAIMED_STRATA:,} strata × {GROUPS} groups × {SCORES} scores: "
         f"read {reading * 1e3:.2f} ms, bounds {bounding * 1e3:.2f} ms"
     )
     print(f"  ratio to reading: {bounding / reading:.1f} (claim: at most 25)")
 
-    for n_strata in (1_000, 10_000, 100_000):
+    for n_strata in (1_000, 10_000, CLAIMED_STRATA):
         some, values = made_up(n_strata)
         start = time.perf_counter()
         solved = by_programs(some, values)
@@ -121,7 +122,8 @@ def main() -> None:
         ours = best(lambda some=some, values=values: all_bounds(some, values))
         worst = np.abs(solved - all_bounds(some, values)).max()
         print(f"{n_strata:,} strata: HiGHS {solving:.2f} s, bounds {ours * 1e3:.3f} ms; largest difference {worst:.1e}")
-        print(f"  ratio: {solving / ours:,.0f} × faster (claim: at least 3,000)")
+        claim = " (claim: at least 3,000)" if n_strata == CLAIMED_STRATA else ""
+        print(f"  ratio: {solving / ours:,.0f} × faster{claim}")
 
     problem = ten_strata()
 

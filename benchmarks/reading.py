@@ -20,6 +20,7 @@ REPEATS = 5
 
 BARE = """
 import duckdb
+duckdb.sql("SET enable_progress_bar = false")
 query = "SELECT job, region, approved, count(*) FROM read_csv({file!r}, all_varchar=true) GROUP BY ALL"
 duckdb.sql(query).fetchall()
 """
@@ -58,6 +59,7 @@ print(json.dumps({{"bare": min(times["bare"]), "audit": min(times["audit"]), "pe
 def make(folder: Path) -> tuple[str, str]:
     """Write applicants (rows) and a census (counts)."""
     file, census = folder / "applicants.csv", folder / "census.csv"
+    duckdb.sql("SET enable_progress_bar = false")
     duckdb.sql("SELECT setseed(0.5)")
     duckdb.sql(f"""
         COPY (SELECT i AS id, 'job ' || (hash(i) % 40) AS job, 'region ' || (hash(i + 7) % 25) AS region,

@@ -148,7 +148,7 @@ def _unmatched(internal: Table, external: Table, name: str) -> str:
 
 
 def _with_mass(levels: list[Level], masses: dict[Level, float]) -> str:
-    shown = [f"{brief(level)} ({masses[level]:.1%})" for level in sorted(levels, key=lambda lv: -masses[lv])]
+    shown = [f"{_named(level)} ({masses[level]:.1%})" for level in sorted(levels, key=lambda lv: -masses[lv])]
     more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
     return f"[{', '.join(shown[:_SHOWN])}{more}]"
 
@@ -160,8 +160,12 @@ def _closest(left: dict[Level, float], right: dict[Level, float]) -> str:
     for level in heaviest[0]:
         close = difflib.get_close_matches(show(level), options, n=1)
         if close:
-            return f" (nearest spelling: {brief(level)} and {brief(options[close[0]])})"
+            return f" (nearest spelling: {_named(level)} and {_named(options[close[0]])})"
     return ""
+
+
+def _named(level: Level) -> str:
+    return show(level) if level is None else brief(level)
 
 
 def _way_out(name: str, levels: Sequence[Level] = ()) -> str:

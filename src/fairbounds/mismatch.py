@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fairbounds.origins import people_behind
 from fairbounds.results import Mismatch, StratumMismatch
 from fairbounds.tables import Table
 
@@ -20,10 +21,26 @@ _WORST = 5
 
 
 def sample_size(table: Table) -> float | None:
-    """Return how many units the table counts: its total where weights are whole numbers, else the rows behind them."""
-    if np.all(table.weights == np.round(table.weights)):
-        return table.total
-    return None if table.origin is None else float(table.origin.rows)
+    """Return how many people drawn at random a table is worth, as found when it was read; ``None`` where unknown.
+
+    Of a table that was not read from anywhere, weights that are whole numbers count people.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> sample_size(Table.from_columns({"job": ["cook", "clerk"]}, [10, 5]))
+    15.0
+    >>> sample_size(Table.from_columns({"job": ["cook", "clerk"]}, [0.7, 0.3])) is None
+    True
+    """
+    return people_behind(table.weights, table.origin)
 
 
 def measure(

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-__all__ = ["Missing", "Origin"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Missing", "Origin", "people_behind"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,9 @@ class Origin:
         Their part of the total weight, in [0, 1].
     sha256 : str or None
         Hash of the file's bytes.
+    sample_size : float or None
+        How many people drawn at random the rows that were kept are worth (docs/method.md, 7): their number, the total
+        of a table of counts, or Kish's effective size of weighted rows; ``None`` where that is not known.
     """
 
     source: str
@@ -59,8 +67,16 @@ class Origin:
     dropped_rows: int = 0
     dropped_share: float = 0.0
     sha256: str | None = None
+    sample_size: float | None = None
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Origin:
         """Rebuild from ``dataclasses.asdict``."""
         return cls(**{**data, "missing": tuple(Missing(**entry) for entry in data["missing"])})
+
+
+def people_behind(weights: FloatArray, origin: Origin | None) -> float | None:
+    """Return the sample size that was found on reading; where none was, weights that are whole numbers count people."""
+    if origin is not None and (origin.sample_size is not None or origin.weight is not None):
+        return origin.sample_size
+    return float(weights.sum()) if np.all(weights == np.round(weights)) else None

@@ -72,11 +72,20 @@ def _reading(table: Table, role: str) -> list[str]:
     origin: Origin | None = table.origin
     if origin is None or not origin.missing:
         return []
-    columns = ", ".join(f"{entry.column!r} ({entry.rows} rows, {entry.share:.2%})" for entry in origin.missing)
+    columns = ", ".join(f"{e.column!r} ({_some(e.rows, 'row', 'rows')}, {e.share:.2%})" for e in origin.missing)
     if origin.missing_policy == "drop":
-        left_out = f"{origin.dropped_rows} rows, {origin.dropped_share:.2%} of the weight, were left out"
+        gone = _some(origin.dropped_rows, "row", "rows")
+        left_out = f"{gone}, {origin.dropped_share:.2%} of the weight, {_were(origin.dropped_rows)} left out"
         return [f"The {role} table has missing values in {columns}; {left_out}."]
     return [f"The {role} table has missing values in {columns}; they were kept as a level of their own."]
+
+
+def _some(n: int, one: str, many: str) -> str:
+    return f"{n} {one if n == 1 else many}"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
 
 
 def left_out(problem: Problem) -> tuple[str, ...]:
@@ -97,7 +106,9 @@ def _one_sided(problem: Problem, instead: str | None = None) -> list[str]:
     )
     said = []
     for table, other, mass, there, unknown in sides:
-        effect = instead or f"{there.sum()} strata there have {unknown}, and the bounds allow any"
+        n = int(there.sum())
+        has = "has" if n == 1 else "have"
+        effect = instead or f"{_some(n, 'stratum', 'strata')} there {has} {unknown}, and the bounds allow any"
         if table != problem.population:
             effect = "the audited population has nobody there, so these rows do not count"
         if mass > 0:

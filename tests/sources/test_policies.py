@@ -55,6 +55,7 @@ def test_dropped_rows_are_counted(file):
         missing_policy="drop",
         dropped_rows=3,
         dropped_share=0.9,
+        sample_size=10.0,
     )
 
 
@@ -76,7 +77,7 @@ def test_missing_as_a_level(file):
 def test_only_the_columns_asked_for_count(file):
     path = file("a,b\nx,\ny,1\n")
     assert read_table(path, columns=["a"]).origin == replace(
-        Origin("a.csv", 2), sha256=read_table(path, columns=["a"]).origin.sha256
+        Origin("a.csv", 2, sample_size=2.0), sha256=read_table(path, columns=["a"]).origin.sha256
     )
 
 
@@ -240,7 +241,7 @@ def test_a_table_is_its_own_source():
     read = source.read(["age"])
     assert bare(read) == bare(table.marginal(["age"]))
     assert read["age"].levels == ("<25", "25 to <60", ">=60")
-    assert read.origin == Origin("Table", 3)
+    assert read.origin == Origin("Table", 3, sample_size=6.0)
     with pytest.raises(SourceError, match="external Table has no column 'Age'"):
         source.read(["Age"])
     with pytest.raises(SourceError, match="external Table carries its own weights; leave out the weight column 'sex'"):
@@ -257,14 +258,14 @@ def test_a_table_keeps_levels_without_weight_and_its_origin():
 
 
 def test_missing_levels_of_a_table():
-    origin = Origin("a.csv", 100, weight="n", sha256="ab")
+    origin = Origin("a.csv", 100, weight="n", sha256="ab", sample_size=44.0)
     table = Table.from_columns({"a": ["z", None, "x"], "b": [1, 2, 1]}, [1, 2, 5], origin=origin)
     with pytest.raises(SourceError, match=r"Table from 'a.csv' has missing values: 'a' in 1 row \(25.00%\)"):
         read_table(table)
     dropped = read_table(table, missing="drop")
     assert dropped.to_columns() == ({"a": ["x", "z"], "b": [1, 1]}, [5, 1])
     assert dropped["a"].levels == ("x", "z")
-    assert dropped.origin == Origin("a.csv", 3, "n", (Missing("a", 1, 0.25),), "drop", 1, 0.25, "ab")
+    assert dropped.origin == Origin("a.csv", 3, "n", (Missing("a", 1, 0.25),), "drop", 1, 0.25, "ab", 33.0)
     assert read_table(table, missing="level")["a"].levels == ("x", "z", None)
 
 

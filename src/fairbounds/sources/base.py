@@ -8,7 +8,7 @@ import itertools
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
@@ -191,7 +191,7 @@ class Coder:
 
 @dataclass(frozen=True)
 class Cells:
-    """What a source hands over: coded columns, and the weight and number of rows of every cell.
+    """What a source hands over: coded columns, and the weight, rows and sum of squared weights of every cell.
 
     Cells may repeat, and missing values are among the levels.
     """
@@ -199,11 +199,12 @@ class Cells:
     columns: Mapping[str, Column]
     weights: FloatArray
     rows: IntArray
+    squares: FloatArray
 
     def kept(self, mask: npt.NDArray[np.bool_]) -> Cells:
         """Return some of the cells."""
         columns = {name: (levels, codes[mask]) for name, (levels, codes) in self.columns.items()}
-        return Cells(columns, self.weights[mask], self.rows[mask])
+        return Cells(columns, self.weights[mask], self.rows[mask], self.squares[mask])
 
 
 # -- weights -----------------------------------------------------------------------------------------------------------
@@ -222,15 +223,17 @@ def bad_weights(ask: Request, first: Any, n_bad: int) -> SourceError:
     )
 
 
-def weighed(ask: Request, column: Column, rows: IntArray) -> FloatArray:
-    """Return the weight of each cell where the weight is one of the columns grouped by."""
+def weighed(ask: Request, column: Column, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the weight of each cell, and its sum of squares, where the weight is one of the columns grouped by."""
     levels, codes = column
     values = np.array([_float(level) for level in levels], dtype=np.float64)
     usable = np.isfinite(values) & (values >= 0)
     if not usable.all():
         first = levels[int(codes[~usable[codes]][0])]
         raise bad_weights(ask, first, int(rows[~usable[codes]].sum()))
-    return np.asarray(values[codes] * rows, dtype=np.float64)
+    each = values[codes]
+    with np.errstate(over="ignore"):
+        return np.asarray(each * rows, dtype=np.float64), np.asarray(each**2 * rows, dtype=np.float64)
 
 
 def _float(level: Level) -> float:
@@ -253,7 +256,7 @@ def build(cells: Cells, ask: Request, sha256: str | None = None) -> Table:
         name: _numbers(name, column, cells.rows, ask) if name in ask.numbers else column
         for name, column in cells.columns.items()
     }
-    cells = Cells(columns, cells.weights, cells.rows)
+    cells = replace(cells, columns=columns)
     gaps = {name: gap for name, column in columns.items() if (gap := _gaps(column)).any()}
     missing = tuple(Missing(name, *_extent(cells, gap, total)) for name, gap in gaps.items())
     dropped = (0, 0.0)
@@ -330,8 +333,24 @@ def _table(cells: Cells, origin: Origin) -> Table:
         known[name], position = factorise(levels)
         codes[name] = position[code]
     coded = Table.from_columns(codes, cells.weights)
+    origin = replace(origin, sample_size=_sample_size(codes, cells, coded, origin.weight is not None))
     variables = tuple(
         Variable(variable.name, tuple(known[variable.name][int(code)] for code in variable.levels))  # type: ignore[arg-type]
         for variable in coded.variables
     )
     return Table(variables, coded.codes, coded.weights, origin)
+
+
+def _sample_size(codes: Mapping[str, IntArray], cells: Cells, coded: Table, weighted: bool) -> float | None:
+    """Return how many people drawn at random the rows are worth (docs/method.md, 7)."""
+    if not weighted:
+        return float(cells.rows.sum())
+    with np.errstate(over="ignore", under="ignore"):
+        squares, squared = float(cells.squares.sum()), coded.weights**2
+    if not 0 < squares < np.inf:
+        return None
+    whole = bool(np.all(cells.weights == np.round(cells.weights)))
+    # One row a cell, rows without weight aside: the sum of squares is then the square of the sum.
+    if whole and np.allclose(Table.from_columns(codes, cells.squares).weights, squared, rtol=1e-12, atol=0):
+        return coded.total
+    return coded.total / squares * coded.total

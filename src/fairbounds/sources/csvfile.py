@@ -19,6 +19,7 @@ __all__ = ["CsvFile"]
 
 _COMMON = ",;\t|"
 _NEVER = frozenset("\"'_-.()[]{}<>%$€£@ \r\n\ufeff")
+_DECLARED = re.compile(r'"?sep=(.)"?[ \t]*(?:\r\n|\r|\n)', re.IGNORECASE)
 _SNIFFED_RECORDS = 200
 _CHUNK = 1 << 20
 
@@ -36,7 +37,7 @@ class CsvFile:
         Names by position; a column without a name, such as a saved index, has the empty string.
     delimiter : str
     skip : int
-        Blank lines before the header.
+        Lines before the header: blank ones, and the ``sep=;`` with which Excel is told the delimiter.
     encoding : str
     compressed : bool
     """
@@ -53,8 +54,14 @@ class CsvFile:
     def of(cls, peeked: Peek, place: str) -> CsvFile:
         """Read the header."""
         body = peeked.text.lstrip("\r\n")
+        declared = _DECLARED.match(body)
+        if declared:
+            body = body[declared.end() :].lstrip("\r\n")
         skip = len((peeked.text[: len(peeked.text) - len(body)]).splitlines())
-        delimiter, records = _dialect(body, peeked.whole)
+        if declared:
+            delimiter, records = declared[1], _records_of(body, declared[1], peeked.whole)
+        else:
+            delimiter, records = _dialect(body, peeked.whole)
         if not records:
             raise SourceError(f"{place} has no header line that can be read as CSV")
         columns = tuple(records[0])

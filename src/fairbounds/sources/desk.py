@@ -53,6 +53,7 @@ def desk() -> Iterator[Desk]:
             "temp_directory": os.path.join(folder, "spill"),
         }
         with duckdb.connect(":memory:", config=config) as connection:
+            connection.execute("SET enable_progress_bar = false")  # it would go to stdout, amid the user's JSON
             yield Desk(connection, Path(folder))
 
 

@@ -42,7 +42,7 @@ _KINDS = {
 }
 _NO_LEVELS = ("List", "Array", "Struct", "Binary", "Duration", "Time")
 _ENGINES = frozenset({"duckdb", "_duckdb", "polars", "pyarrow", "pyspark", "py4j", "ibis"})
-_ROWS, _WEIGHT, _GOOD = "n_rows", "weight", "n_good"
+_ROWS, _WEIGHT, _GOOD, _SQUARE = "n_rows", "weight", "n_good", "square"
 
 
 class FrameSource:
@@ -90,15 +90,17 @@ class FrameSource:
         self._check_rows(rows)
         coded = {name: _coded(name, found[f"k{at}"], self.place) for at, name in enumerate(names)}
         if ask.weight is None:
-            return Cells(coded, rows.astype(np.float64), rows)
+            return Cells(coded, rows.astype(np.float64), rows, rows.astype(np.float64))
         if not numeric:
-            return Cells(coded, weighed(ask, coded.pop(ask.weight), rows), rows)
+            weights, squares = weighed(ask, coded.pop(ask.weight), rows)
+            return Cells(coded, weights, rows, squares)
         n_bad = int(rows.sum()) - sum(int(good or 0) for good in found[_GOOD])
         if n_bad:
             with _explained(self.place):
                 first = _first_bad_weight(self._frame, ask.weight)
             raise bad_weights(ask, first, n_bad)
-        return Cells(coded, np.array([float(value or 0) for value in found[_WEIGHT]]), rows)
+        weights, squares = (np.array([float(value or 0) for value in found[name]]) for name in (_WEIGHT, _SQUARE))
+        return Cells(coded, weights, rows, squares)
 
     def _check_rows(self, rows: np.ndarray[Any, Any]) -> None:
         """Hold grouping to account for every row: a lost group is the worst bug an audit can have."""
@@ -183,7 +185,8 @@ def _grouped(
     if weight is not None:
         value = nw.col(weight).cast(nw.Float64)
         picked += [value.alias(_WEIGHT), ((value >= 0) & (value < float("inf"))).cast(nw.Int64).alias(_GOOD)]
-        sums += [nw.col(_WEIGHT).sum(), nw.col(_GOOD).sum()]
+        picked += [(value * value).alias(_SQUARE)]
+        sums += [nw.col(name).sum() for name in (_WEIGHT, _GOOD, _SQUARE)]
     return _collected(frame.select(*picked).group_by(*keys).agg(*sums))
 
 

@@ -71,7 +71,8 @@ def grouped(ask: Request, desk: Desk, relations: Sequence[tuple[DataFile, str]])
         _check_weight_type(ask, parts)
     keys = [f"k{at}" for at in range(len(readers))]
     rows = " UNION ALL ".join(_rows(part, ask, readers) for part in parts)
-    weights = f", coalesce(fsum(w), 0), count(*) FILTER ({_GOOD} IS NOT TRUE)" if ask.weight is not None else ""
+    bad, squares = f"count(*) FILTER ({_GOOD} IS NOT TRUE)", "coalesce(sum(w * w), 0)"
+    weights = f", coalesce(fsum(w), 0), {bad}, {squares}" if ask.weight is not None else ""
     coders, sums = _fetched(desk, f"SELECT count(*){weights}, {', '.join(keys)} FROM ({rows}) GROUP BY ALL", ask)
     n_rows = sums[0].astype(np.int64)
     columns = {
@@ -80,7 +81,7 @@ def grouped(ask: Request, desk: Desk, relations: Sequence[tuple[DataFile, str]])
     }
     if ask.weight is not None and (n_bad := int(sums[2].sum())):
         raise bad_weights(ask, _first_bad_weight(ask, desk, parts), n_bad)
-    return Cells(columns, sums[0] if ask.weight is None else sums[1], n_rows)
+    return Cells(columns, *((sums[0], n_rows, sums[0]) if ask.weight is None else (sums[1], n_rows, sums[3])))
 
 
 def _reader(name: str, parts: Sequence[_Part], ask: Request) -> _Reader:
@@ -118,7 +119,7 @@ def _rows(part: _Part, ask: Request, readers: Sequence[_Reader]) -> str:
 def _fetched(desk: Desk, query: str, ask: Request) -> tuple[list[Coder], list[np.ndarray[Any, Any]]]:
     """Run the query and code its keys batch by batch, so that only codes are kept."""
     coders = [Coder(name, ask.place) for name in ask.columns]
-    n_sums = 1 if ask.weight is None else 3
+    n_sums = 1 if ask.weight is None else 4
     sums: list[list[np.ndarray[Any, Any]]] = [[np.empty(0)] for _ in range(n_sums)]
     cursor = desk.connection.execute(query)
     while batch := cursor.fetchmany(_FETCHED_ROWS):

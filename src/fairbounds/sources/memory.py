@@ -10,7 +10,7 @@ import numpy as np
 
 from fairbounds.errors import SourceError
 from fairbounds.levels import Level
-from fairbounds.origins import Origin
+from fairbounds.origins import Origin, people_behind
 from fairbounds.sources.base import Cells, Coder, MissingPolicy, Request, build, placed, weighed
 from fairbounds.tables import Table, Variable
 
@@ -40,7 +40,8 @@ class TableSource:
             raise SourceError(f"{self.place} carries its own weights; leave out the weight column {weight!r}")
         ask = Request(self.name, self.place, tuple(columns), None, missing, tuple(numbers), self.columns)
         coded = {name: (self._table[name].levels, self._table.column(name)) for name in ask.columns}
-        read = build(Cells(coded, self._table.weights, np.ones(self._table.n_cells, dtype=np.int64)), ask)
+        weights, one = self._table.weights, np.ones(self._table.n_cells, dtype=np.int64)
+        read = build(Cells(coded, weights, one, one.astype(np.float64)), ask)
         return replace(self._in_order(read, ask), origin=self._origin(read))
 
     def _in_order(self, read: Table, ask: Request) -> Table:
@@ -60,11 +61,11 @@ class TableSource:
     def _origin(self, read: Table) -> Origin | None:
         """Keep what is known of the first reading; where values are missing, this table's cells are what was read."""
         before, now = self._table.origin, read.origin
-        if before is None or now is None:
-            return now
-        if not now.missing:
+        if now is None or (before is not None and not now.missing):
             return before
-        return replace(now, weight=before.weight, sha256=before.sha256)
+        size = people_behind(self._table.weights, before)
+        now = replace(now, sample_size=None if size is None else size * (1.0 - now.dropped_share))
+        return now if before is None else replace(now, weight=before.weight, sha256=before.sha256)
 
 
 class ColumnsSource:
@@ -116,5 +117,6 @@ class ColumnsSource:
             coder.add(self._data[name])
             coded[name] = coder.column()
         rows = np.ones(len(self._data[ask.columns[0]]), dtype=np.int64)
-        weights = rows.astype(np.float64) if weight is None else weighed(ask, coded.pop(weight), rows)
-        return build(Cells(coded, weights, rows), ask)
+        one = rows.astype(np.float64)
+        weights, squares = (one, one) if weight is None else weighed(ask, coded.pop(weight), rows)
+        return build(Cells(coded, weights, rows, squares), ask)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import glob
 import gzip
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -94,6 +95,8 @@ def _matching(pattern: str, typed: str, what: str) -> list[Path]:
 def _absent(typed: str, path: Path, what: str) -> SourceError:
     if not path.parent.is_dir():
         return SourceError(f"{what} {typed!r} does not exist, nor does the folder {str(path.parent)!r}")
+    if path.is_symlink():
+        return SourceError(f"{what} {typed!r} is a link to {os.readlink(path)!r}, where there is no file")
     names = sorted(entry.name for entry in path.parent.iterdir())
     return SourceError(f"{what} {typed!r} does not exist{nearest(path.name, names)}")
 
