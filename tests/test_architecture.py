@@ -40,7 +40,7 @@ SEES = {
     "stratification": f"{CORE} kernels",
     "problem": MATCHED,
     "extremes": MODEL,
-    "attaining": f"{MODEL} extremes",
+    "attaining": f"{MODEL} extremes progress",
     "questions": MODEL,
     "seeds": "errors",
     "bounding": f"{MODEL} extremes attaining questions",

@@ -478,7 +478,7 @@ def named(case: Any) -> str:
 @pytest.mark.parametrize("case", CASES, ids=named)
 def test_bad_input_is_refused_in_one_sentence(case: Case, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = prepared(folder, case)
-    code = cli._run(case.command)
+    code = cli.run(case.command)
     refuse(case, code, *capsys.readouterr())
     assert listing(folder) == before
 
@@ -505,7 +505,7 @@ def test_a_file_that_may_not_be_read(
     case = Case("no permission", ["internal.csv", "permission denied"])
     prepared(folder, case)
     monkeypatch.setattr(Path, "open", refused)
-    refuse(case, cli._run(case.command), *capsys.readouterr())
+    refuse(case, cli.run(case.command), *capsys.readouterr())
 
 
 def test_there_are_many_cases_and_no_two_of_one_name() -> None:

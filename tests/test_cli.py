@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import click
 import pyarrow as pa
@@ -21,7 +21,9 @@ import pytest
 from tables_on_disk import EXTERNAL, INTERNAL, command, csv, listing, write
 
 import fairbounds as fb
-from fairbounds import cli
+from fairbounds import cli, estimation, sampling
+from fairbounds.cli import exploring, options, synthesizing
+from fairbounds.feasible import Coordinates
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
 Json: TypeAlias = dict[str, Any]
@@ -39,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(capsys: Captured, *, code: int = 0, **changes: object) -> Json:
     """Return the JSON object that a good audit prints, and nothing beside it."""
-    assert cli._run(command(**changes)) == code
+    assert cli.run(command(**changes)) == code
     printed, said = capsys.readouterr()
     assert said == ""
     return dict(json.loads(printed))
@@ -83,7 +85,16 @@ SHAPE: dict[str, Any] = {
             "bounds": BOUNDS,
             "interval": type(None),
             "estimates": {"independence": float},
-            "estimate_details": {"independence": {"margin_preserving": bool, "infinite": bool}},
+            "estimate_details": {
+                "independence": {
+                    "method": TEXT,
+                    "value": float,
+                    "infinite": bool,
+                    "margin_preserving": bool,
+                    "note": TEXT,
+                    "details": dict,
+                }
+            },
             "verdict": TEXT,
             "threshold": float,
             "tolerance": float,
@@ -178,9 +189,9 @@ def test_a_process_prints_the_object_and_nothing_else(folder: Path) -> None:
 # -- options -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["audit", "demo"])
+@pytest.mark.parametrize("name", ["audit", "explore", "synthesize", "demo"])
 def test_the_help_lists_every_option(name: str, capsys: Captured) -> None:
-    assert cli._run([name, "--help"]) == 0
+    assert cli.run([name, "--help"]) == 0
     printed, said = capsys.readouterr()
     assert said == ""
     for parameter in cli.app.commands[name].params:
@@ -189,23 +200,41 @@ def test_the_help_lists_every_option(name: str, capsys: Captured) -> None:
                 assert re.search(rf"(?<!\S){flag}(?!\S)", printed), flag
 
 
+def flags(name: str) -> set[str]:
+    return {flag for parameter in cli.app.commands[name].params for flag in parameter.opts if flag.startswith("--")}
+
+
 def test_the_command_line_has_the_flags_of_the_contract() -> None:
-    names = {flag for parameter in cli.app.commands["audit"].params for flag in parameter.opts}
     promised = "protected decision favourable label score common reference population internal-weight external-weight "
-    promised += "metric method threshold format report gate"
-    assert {f"--{name}" for name in promised.split()} <= names
+    promised += "metric method threshold confidence seed format report gate predict-command feature"
+    assert {f"--{name}" for name in promised.split()} <= flags("audit")
+
+
+def test_commands_share_the_options_that_they_have_in_common() -> None:
+    only_audit, only_explore = flags("audit") - flags("explore"), flags("explore") - flags("audit")
+    assert only_audit == {"--report", "--gate"}
+    assert only_explore == {"--sampling", "--draws", "--chains", "--points", "--limits", "--coordinates"}
+    assert flags("synthesize") - flags("audit") == {"--rows", "--out", "--classes", "--starts"}
+
+
+def test_choices_are_those_of_the_engines() -> None:
+    """They are written down once more in the command line, which must start without the engines."""
+    assert set(options.METHODS) == set(get_args(estimation.Method))
+    assert set(exploring.SAMPLING) == set(get_args(sampling.Method))
+    assert set(exploring.LIMITS) == set(get_args(sampling.Limits))
+    assert set(exploring.COORDINATES) == set(get_args(Coordinates))
+    assert set(synthesizing.SYNTHESIS_METHODS) <= set(get_args(estimation.Method))
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"]])
 def test_the_help_of_the_program_names_its_commands(arguments: list[str], capsys: Captured) -> None:
-    assert cli._run(arguments) == 0
+    assert cli.run(arguments) == 0
     printed, _ = capsys.readouterr()
-    assert "audit" in printed
-    assert "demo" in printed
+    assert {"audit", "explore", "synthesize", "demo"} <= set(printed.split())
 
 
 def test_the_version_is_that_of_the_package(capsys: Captured) -> None:
-    assert cli._run(["--version"]) == 0
+    assert cli.run(["--version"]) == 0
     assert capsys.readouterr().out == f"fairbounds, version {fb.__version__}\n"
 
 
@@ -393,6 +422,77 @@ def test_scores_take_the_place_of_decisions(folder: Path, capsys: Captured) -> N
     assert any("depends on the group only through the internal features" in entry for entry in audit["assumptions"])
 
 
+def test_every_method_fills_the_estimates(capsys: Captured) -> None:
+    methods = ["independence", "latent_class", "feasible_mean", "weighted", "regression"]
+    audit = run(capsys, method=methods, seed=3)
+    found = finding(audit, "disparate_impact")
+    assert list(found["estimates"]) == methods
+    assert audit["provenance"]["methods"] == methods
+    assert audit["provenance"]["seed"] == 3
+    # By hand: 2,700 + 3,750 + 720 of 17,300 women and 300 + 1,250 + 13,680 of 18,700 men.
+    assert found["estimates"]["independence"] == pytest.approx(7170 / 17300 / (15230 / 18700))
+    assert found["estimates"]["weighted"] == found["estimates"]["independence"]
+    details = found["estimate_details"]
+    assert "Not identified" in details["latent_class"]["note"]
+    lower, upper = ends(found)
+    assert all(lower <= found["estimates"][name] <= upper for name in ("independence", "feasible_mean", "weighted"))
+    assert cli.run(command(format="text", method=methods)) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for name in ("Independence", "Latent class", "Feasible mean", "Weighted", "Regression"):
+        assert f"{name} estimate " in text
+    assert "Not identified: " in text
+
+
+MODEL = """#!{python}
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+    assert list(row) == {columns}, row
+    print({answer})
+"""
+
+
+def model(folder: Path, answer: str, columns: list[str]) -> str:
+    """Write a program that answers for every row, and return the command that runs it."""
+    (folder / "model").write_text(MODEL.format(python=sys.executable, answer=answer, columns=columns))
+    (folder / "model").chmod(0o755)
+    return "./model"
+
+
+FEATURES = csv(
+    "job,income,n", "nurse,low,700", "nurse,high,300", "teacher,low,600", "teacher,high,600", "driver,low,160",
+    "driver,high,1440",
+)  # fmt: skip
+ASKED = {"internal": "features.csv", "decision": None}
+
+
+def test_a_command_takes_the_place_of_the_decision(folder: Path, capsys: Captured) -> None:
+    """It approves those of high income, who are as many as those approved in the table of decisions."""
+    plain = run(capsys)
+    write(folder, {"features.csv": FEATURES})
+    says = model(folder, "'yes' if row['income'] == 'high' else 'no'", ["job", "income"])
+    asked = run(capsys, **ASKED, predict_command=says)
+    assert asked["findings"] == _close(plain["findings"])
+    assert asked["groups"] == _close(plain["groups"])
+    scored = run(
+        capsys,
+        **{**ASKED, "favourable": None},
+        predict_command=model(folder, "0.75 if row['income'] == 'high' else 0.25", ["income"]),
+        feature="income",
+    )
+    assert scored["provenance"]["columns"]["score"] == "prediction"
+
+
+def test_what_the_command_says_on_standard_error_passes_through(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, {"features.csv": FEATURES})
+    says = model(folder, "print('asked', file=sys.stderr) or 1", ["job", "income"])
+    assert cli.run(command(**{**ASKED, "favourable": None}, predict_command=says)) == 0
+    printed, said = capfd.readouterr()
+    assert said == "asked\n" * 6
+    assert json.loads(printed)["schema"] == "fairbounds/audit/1"
+
+
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
@@ -426,7 +526,7 @@ def test_a_pattern_reads_the_parts_of_a_table(folder: Path, capsys: Captured) ->
 
 
 def test_text_is_the_default(capsys: Captured) -> None:
-    assert cli._run(command(format=None)) == 0
+    assert cli.run(command(format=None)) == 0
     printed, said = capsys.readouterr()
     assert said == ""
     assert {"0.272", "0.699", "female", "internal.csv", "external.csv"} <= set(re.split(r"[^\w.]+", printed))
@@ -436,10 +536,10 @@ def test_text_is_the_default(capsys: Captured) -> None:
 @pytest.mark.parametrize(("format_", "gate"), [("text", False), ("json", False), ("json", True)])
 def test_a_report_is_written_beside_what_is_printed(folder: Path, capsys: Captured, format_: str, gate: bool) -> None:
     before = listing(folder)
-    assert cli._run(command(format=format_, report="audit.html", gate=gate)) == int(gate)
+    assert cli.run(command(format=format_, report="audit.html", gate=gate)) == int(gate)
     printed, said = capsys.readouterr()
     assert said == ""
-    assert cli._run(command(format=format_, gate=gate)) == int(gate)
+    assert cli.run(command(format=format_, gate=gate)) == int(gate)
     assert capsys.readouterr().out == printed
     assert set(listing(folder)) - set(before) == {"audit.html"}
     page = (folder / "audit.html").read_text(encoding="utf-8")
@@ -450,12 +550,12 @@ def test_a_report_is_written_beside_what_is_printed(folder: Path, capsys: Captur
 
 def test_a_report_replaces_the_last_one(folder: Path) -> None:
     write(folder, {"audit.html": "old"})
-    assert cli._run(command(report="audit.html")) == 0
+    assert cli.run(command(report="audit.html")) == 0
     assert "old" not in (folder / "audit.html").read_text(encoding="utf-8")[:100]
 
 
 def test_the_demo_shows_the_truth_inside_the_bounds(folder: Path, capsys: Captured) -> None:
-    assert cli._run(["demo", "--dataset", "german", "--report", "demo.html"]) == 0
+    assert cli.run(["demo", "--dataset", "german", "--report", "demo.html"]) == 0
     printed, said = capsys.readouterr()
     assert said == ""
     assert "inside the bounds" in printed
@@ -490,12 +590,12 @@ def test_the_gate_says_why(folder: Path, capsys: Captured) -> None:
     assert judged["result"] == "fail"
     assert judged["judged"] == ["disparate_impact of 'male' against 'female': below 0.8 when seen from the other group"]
     assert judged["not_judged"] == ["demographic_disparity of 'male' against 'female': no tolerance was set"]
-    assert cli._run(command(format="text", gate=True)) == 1
+    assert cli.run(command(format="text", gate=True)) == 1
     assert "GATE: fail" in capsys.readouterr().out
 
 
 def capsys_after(capsys: Captured, **changes: object) -> str:
-    cli._run(command(**changes))
+    cli.run(command(**changes))
     return capsys.readouterr().out
 
 
@@ -520,7 +620,7 @@ def test_an_interrupt_writes_nothing(folder: Path, capsys: Captured, monkeypatch
 
     monkeypatch.setattr("fairbounds.pipeline.audit", interrupted)
     before = listing(folder)
-    assert cli._run(command(report="report.html")) == 130
+    assert cli.run(command(report="report.html")) == 130
     printed, said = capsys.readouterr()
     assert printed == ""
     assert said.strip() == "fairbounds: interrupted; nothing was written"
@@ -533,8 +633,8 @@ def test_an_interrupt_after_the_report_does_not_say_that_nothing_was_written(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_print", interrupted)
-    assert cli._run(command(report="report.html")) == 130
+    monkeypatch.setattr("fairbounds.cli.auditing._print", interrupted)
+    assert cli.run(command(report="report.html")) == 130
     assert not ("nothing was written" in capsys.readouterr().err and (folder / "report.html").exists())
 
 

@@ -73,7 +73,8 @@ def difference(group: Any, lower: float | None, upper: float | None, verdict: An
     """Return a true positive difference against White, with a tolerance of 0.05."""
     bounds = bounded("true_positive_difference", group, "White", lower, upper, **other)
     middle = None if lower is None or upper is None else (lower + upper) / 2
-    values = (independence(middle), Estimate("own_method", 0.02, margin_preserving=False))
+    details = {"assumption": "The own method assumes that nothing depends on anything."}
+    values = (independence(middle), Estimate("own_method", 0.02, margin_preserving=False, details=details))
     return Finding("true_positive_difference", group, "White", bounds, values, verdict, 0.0, 0.05)
 
 
@@ -81,8 +82,13 @@ def independence(value: float | None) -> Estimate:
     return Estimate("independence", value)
 
 
+def latent(value: float) -> Estimate:
+    note = "Not identified: 16 equally likely fits give values from 0.39 to 0.47."
+    return Estimate("latent_class", value, margin_preserving=False, note=note)
+
+
 FINDINGS = (
-    ratio("Black", 0.3502, 0.7999, "below", independence(0.432), Estimate("latent_class", 0.433)),
+    ratio("Black", 0.3502, 0.7999, "below", independence(0.432), latent(0.433)),
     ratio("Asian", 0.62, math.inf, "undetermined", independence(1.04), Estimate("latent_class", math.inf)),
     difference("Black", -0.204, -0.068, "below"),
     difference("Asian", -0.031, 0.0455, "within", sharp=False, method="separate ends"),

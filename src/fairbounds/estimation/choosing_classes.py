@@ -14,7 +14,7 @@ from fairbounds.kernels.latent_class import Fits, bic, fit, log_likelihood, n_pa
 from fairbounds.progress import report
 from fairbounds.results.naming import json_number
 
-__all__ = ["Criterion", "Trial", "choose", "fitted"]
+__all__ = ["Criterion", "Trial", "choose", "fit_rows", "fitted"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Criterion: TypeAlias = Literal["bic", "held_out"]
@@ -56,7 +56,7 @@ class Trial:
 
 def fitted(data: LatentData, classes: int, starts: int, rng: np.random.Generator) -> Fits:
     """Fit one number of classes to all people."""
-    return _fit(data, data.rows(), classes, starts, rng)
+    return fit_rows(data, data.rows(), classes, starts, rng)
 
 
 def choose(
@@ -91,14 +91,15 @@ def _trial(
     if halves is None:
         return Trial(classes, top, loss, None)
     kept, left = halves
-    partial = _fit(data, kept, classes, starts, rng)
+    partial = fit_rows(data, kept, classes, starts, rng)
     start = int(np.argmax(partial.log_likelihood))
     with np.errstate(divide="ignore"):
         held_out = math.fsum(log_likelihood(partial, start, *rows) for rows in left)
     return Trial(classes, top, loss, held_out)
 
 
-def _fit(data: LatentData, rows: tuple[Rows, Rows], classes: int, starts: int, rng: np.random.Generator) -> Fits:
+def fit_rows(data: LatentData, rows: tuple[Rows, Rows], classes: int, starts: int, rng: np.random.Generator) -> Fits:
+    """Fit to the rows of both tables given."""
     inside, outside = rows
     return fit(
         inside.codes,

@@ -20,7 +20,7 @@ from fairbounds.questions import Question
 from fairbounds.results import Estimate
 from fairbounds.seeds import stream
 
-__all__ = ["LatentClass", "by_latent_class"]
+__all__ = ["LatentClass", "by_latent_class", "event_mass"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -82,7 +82,7 @@ def by_latent_class(
     shared = _shared_details(data, fits, best, options, trials) | {"seed": seed}
     likely = fits.log_likelihood >= fits.log_likelihood[best] - options.likelihood_tolerance
     doubts = _doubts(fits, options, trials)
-    mass = _event_mass(data, fits)
+    mass = event_mass(data, fits)
     found = GroupEvents(mass[best], lambda: (mass[best], np.eye(mass.shape[2])))
     joint = ClassJoint(data.variables, fits.class_weights[best], _by_variable(fits, best))
     return tuple(_estimate(question, found, mass[likely], shared, joint, doubts) for question in questions)
@@ -133,7 +133,7 @@ def _doubts(fits: Fits, options: LatentClass, trials: Sequence[Trial]) -> list[s
     return said
 
 
-def _event_mass(data: LatentData, fits: Fits) -> FloatArray:
+def event_mass(data: LatentData, fits: Fits) -> FloatArray:
     """Return p(group, event) of every start, shape (S, G, E)."""
     return np.asarray(np.einsum("sk,skg,ske->sge", fits.class_weights, data.groups(fits), data.events(fits)))
 

@@ -1,4 +1,4 @@
-"""Bars made of characters: [lower, upper] against the threshold, with estimates and the known value marked."""
+"""Bars made of characters: [lower, upper] against the threshold, with marks; and histograms that stand over them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from fairbounds.report.layout import Mark, Scale
 from fairbounds.report.numbers import SAME, exact
 from fairbounds.results import Bounds
 
-__all__ = ["ASCII", "BLOCKS", "Cell", "Glyphs", "axis", "bar", "glyphs_for"]
+__all__ = ["ASCII", "BLOCKS", "Cell", "Glyphs", "axis", "bar", "glyphs_for", "histogram"]
 
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 Role: TypeAlias = Literal["track", "bounds", "limit", "mark", "known"]
+
+
+_LINES = 4
 
 
 @dataclass(frozen=True)
@@ -29,14 +36,19 @@ class Glyphs:
     known: str
     several: str
     marks: str
+    heights: str
 
     def mark(self, position: int) -> str:
         """Return the character of an estimate by its position among the methods."""
         return self.marks[min(position, len(self.marks) - 1)]
 
+    def signs(self, methods: Sequence[str]) -> dict[str, str]:
+        """Give every estimate a character."""
+        return {method: self.mark(position) for position, method in enumerate(methods)}
 
-BLOCKS = Glyphs("·", "━", "│", "┿", "▶", "◀", "★", "◈", "◆●■▲")
-ASCII = Glyphs(".", "=", "|", "|", ">", "<", "T", "&", "ox%+")
+
+BLOCKS = Glyphs("·", "━", "│", "┿", "▶", "◀", "★", "◈", "◆●■▲▼", "▁▂▃▄▅▆▇█")
+ASCII = Glyphs(".", "=", "|", "|", ">", "<", "T", "&", "ox%+@", ".:#")
 
 
 def glyphs_for(encoding: str) -> Glyphs:
@@ -84,6 +96,38 @@ def bar(
 
 def _place(value: float, scale: Scale, width: int) -> int:
     return min(width - 1, int(scale.at(value) * width + SAME))
+
+
+def histogram(values: FloatArray, bounds: Bounds, scale: Scale, width: int, glyphs: Glyphs) -> list[str]:
+    """Draw how often values occur, over the bar of the bounds that they lie within.
+
+    Parameters
+    ----------
+    values : array, shape (n,)
+        Those beyond the scale are left out.
+    bounds : Bounds
+    scale : Scale
+    width : int
+        Characters.
+    glyphs : Glyphs
+
+    Returns
+    -------
+    list of str
+        Lines from the top down. Whatever occurs is seen: a column that is not empty is at least one step high.
+    """
+    shown = values[(values >= scale.low - SAME) & (values <= scale.high + SAME)]
+    if not shown.size or bounds.lower is None or bounds.upper is None:
+        return []
+    place = ((shown - scale.low) / (scale.high - scale.low) * width + SAME).astype(np.int64)
+    counts = np.bincount(place.clip(*_clear_of_limits(bounds.lower, bounds.upper, scale, width)), minlength=width)
+    steps = len(glyphs.heights)
+    tall = np.ceil(counts / counts.max() * (_LINES * steps)).astype(np.int64)
+    columns = " " + glyphs.heights
+    return [
+        "".join(columns[step] for step in (tall - line * steps).clip(0, steps).tolist()).rstrip()
+        for line in reversed(range(_LINES))
+    ]
 
 
 def _fill(cells: list[Cell], bounds: Bounds, scale: Scale, glyphs: Glyphs) -> tuple[int, int]:

@@ -31,14 +31,14 @@ from fairbounds.report.sentences import (
     combined,
     estimate_legend,
     estimate_name,
-    estimate_sentence,
+    footnotes,
     metric_gloss,
     metric_title,
     section_title,
     sharpness,
     span,
-    truth_sentence,
     value,
+    value_sentences,
     verdict,
     warning_count,
 )
@@ -87,6 +87,7 @@ def render_html(audit: Audit, *, truth: Truth | None = None, title: str = SENTEN
         answer=answer(audit, found, _name),
         warnings_note=_warnings_note(audit),
         legend=_legend(found, shapes),
+        footnotes=footnotes(found),
         figures=[_figure(f"f{at}", section, shapes) for at, section in enumerate(found, start=1)],
         groups=_groups(audit, truth),
         combined=combined(audit, _name),
@@ -157,7 +158,7 @@ class _Row:
     summary: str
     bar: Drawn
     said: Said | None
-    values: str
+    values: list[str]
     caveats: list[str]
     cells: list[str]
 
@@ -208,10 +209,7 @@ def _note(section: Section, key: str) -> str:
 
 
 def _row(section: Section, finding: Finding, shapes: Shapes, known_shown: bool, share: str = "") -> _Row:
-    limits, known, said = section.scale.limits, section.known(finding), verdict(finding, _name)
-    values = [estimate_sentence(entry, *limits) for entry in finding.estimates]
-    values += [] if known is None else [truth_sentence(finding, known, *limits)]
-    ends = span(finding.bounds, *limits)
+    said, ends = verdict(finding, _name), span(finding.bounds, *section.scale.limits)
     name = WORDS["all_groups"] if finding.group is None else _full(finding.group)
     return _Row(
         _shortened(name, _LONGEST_DRAWN),
@@ -221,7 +219,7 @@ def _row(section: Section, finding: Finding, shapes: Shapes, known_shown: bool, 
         f"{metric_title(section.metric)}, {name}: {ends}",
         drawn(finding.bounds, section.marks(finding), section.scale, "plain" if said is None else said.tone, shapes),
         said,
-        " ".join(values),
+        value_sentences(section, finding),
         caveats(finding),
         _cells(section, finding, known_shown),
     )

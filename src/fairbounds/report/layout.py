@@ -105,12 +105,25 @@ class Section:
         return any(end is not None and not self.scale.holds(end) for pair in ends for end in pair)
 
 
-def sections(audit: Audit, truth: Truth | None, most: int) -> list[Section]:
-    """Group the findings by metric and reference; beyond `most` of them, the most extreme come first."""
+def sections(audit: Audit, truth: Truth | None, most: int, reach: Mapping[str, float] | None = None) -> list[Section]:
+    """Group the findings by metric and reference.
+
+    Parameters
+    ----------
+    audit : Audit
+    truth : mapping of (metric, group) to float or None
+    most : int
+        Beyond so many findings in a section, the most extreme come first.
+    reach : mapping of metric to float, optional
+        A value that the scale is to reach, where it would otherwise end because the bounds never do.
+    """
     found: dict[tuple[str, Label | None], list[Finding]] = {}
     for finding in audit.findings:
         found.setdefault((finding.metric, finding.reference), []).append(finding)
-    return [_section(entries, truth or {}, most, _extremity) for entries in found.values()]
+    reached = reach or {}
+    return [
+        _section(entries, truth or {}, most, _extremity, reached.get(metric)) for (metric, _), entries in found.items()
+    ]
 
 
 def group_section(audit: Audit, truth: Truth | None, most: int) -> tuple[Section, dict[Label | None, float]]:
@@ -131,11 +144,11 @@ def estimate_methods(sections_: Iterable[Section]) -> list[str]:
 _Key: TypeAlias = Callable[[Finding], tuple[float, ...]]
 
 
-def _section(findings: Sequence[Finding], truth: Truth, most: int, key: _Key) -> Section:
+def _section(findings: Sequence[Finding], truth: Truth, most: int, key: _Key, reach: float | None = None) -> Section:
     metric = findings[0].metric if findings else "selection_rate"
     reference = findings[0].reference if findings else None
     ordered = tuple(findings if len(findings) <= most else sorted(findings, key=key))
-    return Section(metric, reference, ordered, _scale(metric, ordered, truth), truth)
+    return Section(metric, reference, ordered, _scale(metric, ordered, truth, reach), truth)
 
 
 def _extremity(finding: Finding) -> tuple[float, ...]:
@@ -153,16 +166,16 @@ def _extremity(finding: Finding) -> tuple[float, ...]:
 # -- scales ------------------------------------------------------------------------------------------------------------
 
 
-def _scale(metric: str, findings: Sequence[Finding], truth: Truth) -> Scale:
+def _scale(metric: str, findings: Sequence[Finding], truth: Truth, reach: float | None) -> Scale:
     limits = _limits(findings)
     lowest = _finite(finding.bounds.lower for finding in findings)
     values = [*limits, *lowest, *_finite(finding.bounds.upper for finding in findings)]
     values += _finite(entry.value for finding in findings for entry in finding.estimates)
-    values += _finite(truth.get((metric, finding.group)) for finding in findings)
+    values += [*_finite(truth.get((metric, finding.group)) for finding in findings), *_finite([reach])]
     if metric.endswith("_rate") and all(0 <= value <= 1 for value in values):
         return Scale(0.0, 1.0, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0))
     if findings and is_ratio(metric, findings[0].threshold):
-        widest = min(_WIDEST_RATIO, max([_USUAL_RATIO, *(1.5 * lower for lower in lowest)]))
+        widest = min(_WIDEST_RATIO, max([_USUAL_RATIO, *(1.5 * lower for lower in lowest), *_finite([reach])]))
         return _nice(0.0, min(widest, max([1.0, *values])), limits)
     return _nice(min([0.0, *values]), max([0.0, *values]), limits)
 

@@ -14,6 +14,7 @@ WORDS = {
     "agreement": "How well the two tables agree",
     "groups": "Groups",
     "findings": "Findings",
+    "distributions": "Over the feasible set",
     "assumptions": "Assumptions",
     "warnings": "Warnings",
     "provenance": "Provenance",
@@ -97,6 +98,7 @@ SENTENCES = {
     "legend_known": "known value",
     "legend_several": "several marks",
     "legend_beyond": "goes on beyond the scale",
+    "legend_heights": "how many joints have the value below",
     # figures
     "threshold_label": "threshold {limits}",
     "table": "{title}: the numbers behind the figure",
@@ -146,6 +148,9 @@ SENTENCES = {
         "The internal table holds {held} but not {hidden}; the external table holds {hidden} but no {held}; this "
         "report says what the two allow together."
     ),
+    "situation_one": (
+        "One table holds both {hidden} and what the {held} rest on; this report says what follows from it."
+    ),
     "one_open": "The two tables do not settle the comparison.",
     "all_open": "The two tables settle none of the {n} comparisons.",
     "some_open": "The two tables leave {left} of {n} comparisons undetermined.",
@@ -154,6 +159,31 @@ SENTENCES = {
     "condition": "This holds for every joint distribution that fits both tables, if the assumptions below are true.",
     "screen": "0.8 is the four-fifths screen, not a finding of law.",
     "truths": "The true values are known here: {inside} of {n} lie inside their bounds.",
+    # distributions
+    "exploration_title": "Fairness exploration",
+    "equally_likely": "The distributions mean “every joint equally likely”; they are no probability of discrimination.",
+    "as_possible": "What few joints have is as possible as what many have: only the bounds rule a value out.",
+    "no_draws": "There are no joints to show.",
+    "walked": "{n} joints that fit both tables, drawn at random by {chains} over {free} (seed {seed}).",
+    "gridded": "{n} joints that fit both tables: those of a grid of {points} values in each stratum.",
+    "drawn": "{n} joints that fit both tables.",
+    "more_drawn": "and {n} more, less extreme; --format json has them all",
+    "mean": "Mean {mean}, standard deviation {deviation}.",
+    "mean_with": "Mean {mean} ({beside}), standard deviation {deviation}.",
+    "mean_error": "± {error} from sampling",
+    "mean_exact": "{exact} by formula",
+    "one_value": "Every joint drawn has the value {value}.",
+    "no_value": "No joint drawn gives it a value.",
+    "half": "Half of the joints drawn lie between {low} and {high}, 95% between {lowest} and {highest}.",
+    "share_below": "{share} of them lie below {low}.",
+    "share_band": "{share} of them lie below {low}, {amid} between {low} and {high}, {above} above {high}.",
+    "off_scale": "{share} of the joints drawn lie beyond the scale.",
+    "undefined_share": "In {share} of the joints drawn it is 0/0 and has no value; the figures are of the others.",
+    "no_mean": "It is unbounded, so that a mean may not exist: read the quantiles.",
+    "unsettled": (
+        "Not settled: the {n} draws are worth only {worth} independent ones, and how far the chains disagree (R̂) is "
+        "{r_hat}, where 1 is agreement; take the figures as rough, or ask for more with --draws."
+    ),
     # what was combined
     "by_hand": "a table built by hand; no source is recorded",
     "rows": "{source}: {rows}, {weighed}",
@@ -245,4 +275,6 @@ ESTIMATES = {
     "independence": ("Independence", "if the outcome did not depend on the group within a stratum"),
     "latent_class": ("Latent class", "if hidden classes explained every dependence between the variables"),
     "feasible_mean": ("Feasible mean", "on average over all joint distributions that fit both tables"),
+    "weighted": ("Weighted", "if each stratum's outcome is shared out by the groups' shares there"),
+    "regression": ("Regression", "if each group had the same rate in all strata"),
 }

@@ -6,7 +6,7 @@ Names that a user chose pass through a `Spell`, which makes them fit to show whe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -27,6 +27,7 @@ __all__ = [
     "estimate_legend",
     "estimate_name",
     "estimate_sentence",
+    "footnotes",
     "metric_gloss",
     "metric_title",
     "section_title",
@@ -34,6 +35,7 @@ __all__ = [
     "span",
     "truth_sentence",
     "value",
+    "value_sentences",
     "verdict",
     "warning_count",
 ]
@@ -281,6 +283,21 @@ def estimate_sentence(estimate: Estimate, *limits: float) -> str:
     return _say(key, name=_method(estimate.method)[0], value=value(estimate.value, *limits))
 
 
+def value_sentences(section: Section, finding: Finding) -> list[str]:
+    """Write the estimates and the known value: those that need no note together, each of the others with its note."""
+    limits, known = section.scale.limits, section.known(finding)
+    plain = [estimate_sentence(entry, *limits) for entry in finding.estimates if not entry.note]
+    plain += [] if known is None else [truth_sentence(finding, known, *limits)]
+    noted = [f"{estimate_sentence(entry, *limits)} {entry.note}" for entry in finding.estimates if entry.note]
+    return [*([" ".join(plain)] if plain else []), *noted]
+
+
+def footnotes(sections: Iterable[Section]) -> list[str]:
+    """Return what estimates assume beyond what the legend says, each once."""
+    entries = [entry for section in sections for finding in section.findings for entry in finding.estimates]
+    return list(dict.fromkeys(str(entry.details["assumption"]) for entry in entries if "assumption" in entry.details))
+
+
 def truth_sentence(finding: Finding, known: float, *limits: float) -> str:
     """Write the known value and whether the bounds hold it."""
     ends = [end for end in (finding.bounds.lower, finding.bounds.upper) if end is not None]
@@ -315,7 +332,10 @@ def _situation(audit: Audit, spell: Spell) -> str:
     columns = audit.provenance.get("columns") or {}
     held = WORDS["scores" if columns.get("score") else "decisions"]
     hidden = WORDS["and"].join(f"“{spell(name)}”" for name in columns.get("protected") or ())
-    return _say("situation", held=held, hidden=hidden or WORDS["the_group"])
+    inputs = audit.provenance.get("inputs") or {}
+    hashes = {role: (inputs.get(role) or {}).get("sha256") for role in ("internal", "external")}
+    one = hashes["internal"] is not None and hashes["internal"] == hashes["external"]
+    return _say("situation_one" if one else "situation", held=held, hidden=hidden or WORDS["the_group"])
 
 
 def _left_open(sections: list[Section]) -> list[str]:

@@ -1,0 +1,28 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+import click
+
+from fairbounds.cli.auditing import audit
+from fairbounds.cli.demonstrating import demo
+from fairbounds.cli.exploring import explore
+from fairbounds.cli.reproducing import reproduce
+from fairbounds.cli.synthesizing import synthesize
+
+__all__ = ["app"]
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, invoke_without_command=True
+)
+@click.version_option(package_name="fairbounds")
+@click.pass_context
+def app(context: click.Context) -> None:
+    """Say what a model's fairness metrics can be when the protected attribute is missing from its data."""
+    if context.invoked_subcommand is None:
+        raise click.UsageError(f"name a command: {', '.join(app.commands)}; fairbounds --help tells more")
+
+
+for command in (audit, explore, synthesize, demo, reproduce):
+    app.add_command(command)

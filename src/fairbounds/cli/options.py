@@ -1,0 +1,140 @@
+"""The options that several commands share, each written once, and what they mean to the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from fairbounds.cli.maps import pairs, read_edges, read_maps
+
+__all__ = ["METHODS", "asking", "outcome", "reading", "settled"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Command], Command]
+
+METHODS = ("independence", "latent_class", "feasible_mean", "weighted", "regression")
+
+_SEVERAL = ("protected", "common", "features", "metrics", "methods")
+
+
+def _together(*options: Callable[[Any], Any]) -> Decorator[Any]:
+    def apply(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return apply
+
+
+reading = _together(
+    click.argument("internal"),
+    click.argument("external"),
+    click.option("--protected", multiple=True, required=True, help="Protected column of EXTERNAL; repeat to combine."),
+    click.option("--common", multiple=True, help="Column of both tables; repeat. Default: all that both have."),
+    click.option(
+        "--feature",
+        "features",
+        multiple=True,
+        help="Other column that a model, a latent class, the feasible set or a person has; repeat. Default: all.",
+    ),
+    click.option(
+        "--population",
+        type=click.Choice(["external", "internal"]),
+        default="external",
+        show_default=True,
+        help="Whose fairness it is about: the census population, or the people decided on.",
+    ),
+    click.option("--internal-weight", help="Column of INTERNAL with weights or counts."),
+    click.option("--external-weight", help="Column of EXTERNAL with weights or counts."),
+    click.option(
+        "--missing",
+        type=click.Choice(["error", "drop", "level"]),
+        default="error",
+        show_default=True,
+        help="Rows with an empty cell: refuse, leave out, or keep as a level of their own.",
+    ),
+    click.option(
+        "--unmatched",
+        type=click.Choice(["warn", "error"]),
+        default="warn",
+        show_default=True,
+        help="Levels and strata that one table lacks: allow for anything there, or refuse.",
+    ),
+    click.option(
+        "--recode", multiple=True, metavar="COLUMN=MAP.csv", callback=pairs, help="Map levels: old,new a line."
+    ),
+    click.option("--bin", "bins", multiple=True, metavar="COLUMN=25,60", callback=pairs, help="Cut numbers at these."),
+    click.option("--seed", "rng", type=click.IntRange(min=0), help="Of whatever is random. Default: 0."),
+)
+
+outcome = _together(
+    click.option("--decision", help="Column of INTERNAL with the decision."),
+    click.option("--favourable", help="Level of the decision that people want."),
+    click.option("--label", help="Column of INTERNAL with the true outcome."),
+    click.option("--positive", help="Favourable level of the label. Default: that of the decision."),
+    click.option("--score", help="Column of INTERNAL with the probability of the favourable decision."),
+    click.option(
+        "--predict-command",
+        metavar="COMMAND",
+        help="Program that decides, in place of a column: features as CSV in, a score or decision a line out.",
+    ),
+    click.option("--reference", help="Group the others are compared with. Default: the largest."),
+)
+
+asking = _together(
+    click.option("--metric", "metrics", multiple=True, help="Name of a metric; repeat."),
+    click.option(
+        "--method",
+        "methods",
+        type=click.Choice(METHODS),
+        multiple=True,
+        default=["independence"],
+        help="Estimate to put beside the bounds; repeat. Default: independence.",
+    ),
+    click.option("--threshold", type=float, default=0.8, show_default=True, help="What ratios are compared with."),
+    click.option("--tolerance", type=float, default=0.0, show_default=True, help="Band around 0 for differences."),
+    click.option(
+        "--confidence", type=float, default=0.95, show_default=True, help="Recorded; no interval is computed yet."
+    ),
+    click.option(
+        "--one-stratum",
+        type=click.Choice(["allow", "error"]),
+        default="error",
+        show_default=True,
+        help="Common variables that never vary.",
+    ),
+    click.option(
+        "--format",
+        "format_",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="For a person, or for a program.",
+    ),
+)
+
+
+def settled(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options as the pipeline takes them: what was not given is ``None``, maps are read, a command is a model.
+
+    Examples
+    --------
+    >>> settled({"protected": ("sex",), "common": (), "bins": {"age": "25,60"}, "predict_command": None})
+    {'protected': ['sex'], 'common': None, 'bins': {'age': [25.0, 60.0]}}
+    """
+    known = dict(options)
+    for name in _SEVERAL:
+        if name in known:
+            known[name] = list(known[name]) or None
+    if "recode" in known:
+        known["recode"] = read_maps(known["recode"])
+    if "bins" in known:
+        known["bins"] = read_edges(known["bins"])
+    command = known.pop("predict_command", None)
+    if command is not None:
+        from fairbounds.sources.command import CommandModel
+
+        known["predict"] = CommandModel(command)
+    return known
