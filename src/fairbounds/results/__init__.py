@@ -6,6 +6,7 @@ from fairbounds.results.bounds import Bounds
 from fairbounds.results.draws import Diagnosis, Draws
 from fairbounds.results.estimates import Estimate, Resampler
 from fairbounds.results.exploration import Exploration
+from fairbounds.results.intervals import Interval
 from fairbounds.results.naming import Defined, End, Label, Verdict, label_of
 from fairbounds.results.synthesis import Synthesis
 
@@ -21,6 +22,7 @@ __all__ = [
     "Exploration",
     "Finding",
     "GroupSummary",
+    "Interval",
     "Label",
     "Mismatch",
     "Resampler",
