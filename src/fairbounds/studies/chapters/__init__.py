@@ -1,0 +1,1 @@
+"""What the report says of each study: its figures, its tables beside the paper's, and what a reader must know."""
