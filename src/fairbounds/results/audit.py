@@ -10,6 +10,7 @@ from fairbounds.errors import ProblemError
 from fairbounds.results.agreement import Mismatch, StrataSummary
 from fairbounds.results.bounds import Bounds
 from fairbounds.results.estimates import Estimate
+from fairbounds.results.intervals import Interval
 from fairbounds.results.naming import Label, Verdict, in_words, json_number
 
 __all__ = ["SCHEMA", "Audit", "Finding", "GroupSummary"]
@@ -34,6 +35,8 @@ class Finding:
         Half-width of the band around the threshold (differences).
     note : str
         A caveat that belongs to this number, or nothing.
+    interval : Interval or None
+        The bounds widened for sampling error; ``None`` where none was asked for or none can be had.
     """
 
     metric: str
@@ -45,6 +48,7 @@ class Finding:
     threshold: float | None = None
     tolerance: float = 0.0
     note: str = ""
+    interval: Interval | None = None
 
     def __str__(self) -> str:
         who = "" if self.group is None else f" {self.group}"
@@ -65,7 +69,7 @@ class Finding:
             "group": self.group,
             "reference": self.reference,
             "bounds": self.bounds.to_dict(),
-            "interval": None,
+            "interval": None if self.interval is None else self.interval.to_dict(),
             "estimates": {entry.method: json_number(entry.value) for entry in self.estimates},
             "estimate_details": {entry.method: entry.to_dict() for entry in self.estimates},
             "verdict": self.verdict,
@@ -87,6 +91,7 @@ class Finding:
             data["threshold"],
             data["tolerance"],
             data["note"],
+            None if data["interval"] is None else Interval.from_dict(data["interval"], *roles),
         )
 
 
