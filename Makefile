@@ -34,7 +34,7 @@ lint: $(BIN)/.lint  ## check style and formatting
 types: $(BIN)/.lint $(BIN)/.test  ## check the types, strictly
 	@$(BIN)/mypy
 
-bench: $(BIN)/.test  ## measure speed, as ratios within one run
+bench: $(BIN)/.test $(BIN)/.bench  ## measure speed, as ratios within one run
 	@set -e; for script in benchmarks/[a-z]*.py; do echo "$$script"; $(BIN)/python "$$script"; done
 
 pins: $(BIN)/python  ## choose new versions for requirements/*.txt
@@ -63,7 +63,7 @@ $(BIN)/.lint: requirements/lint.txt | $(BIN)/.core
 	@$(PIP) -r requirements/lint.txt
 	@touch $@
 
-$(BIN)/.test $(BIN)/.spark: $(BIN)/.%: requirements/%.txt | $(BIN)/.core
+$(BIN)/.test $(BIN)/.spark $(BIN)/.bench: $(BIN)/.%: requirements/%.txt | $(BIN)/.core
 	@echo "Installing requirements/$*.txt (once)"
 	@$(PIP) -r $<
 	@touch $@

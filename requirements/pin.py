@@ -15,7 +15,14 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PYPROJECT = HERE.parent / "pyproject.toml"
-LAYERS = {"core": [], "build": ["core"], "lint": ["core"], "test": ["core", "build", "lint"], "spark": ["core", "test"]}
+LAYERS = {
+    "core": [],
+    "build": ["core"],
+    "lint": ["core"],
+    "test": ["core", "build", "lint"],
+    "spark": ["core", "test"],
+    "bench": ["core", "test"],
+}
 
 
 def wanted(layer: str) -> list[str]:
