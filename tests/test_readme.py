@@ -110,6 +110,14 @@ def test_the_python_example_prints_the_bounds_it_describes(tmp_path: Path) -> No
     assert "known, and is 0.42" in words(README)
 
 
+def test_the_people_of_the_command_in_the_text_are_those_asked_for(folder: Path) -> None:
+    [command] = re.findall(r"`fairbounds (synthesize [^`]+)`", README)
+    done = run(*shlex.split(command), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    header, *people = (folder / "people.csv").read_text().splitlines()
+    assert (header, len(people)) == ("job,approved,sex", 1_000)
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [
@@ -127,7 +135,8 @@ def test_exit_codes_are_those_of_the_table(folder: Path, options: str, code: int
 
 
 def test_every_option_named_exists(tmp_path: Path) -> None:
-    known = set(re.findall(r"--[a-z-]+", run("audit", "--help", cwd=tmp_path).stdout))
+    helps = [run(command, "--help", cwd=tmp_path).stdout for command in ("audit", "synthesize")]
+    known = set(re.findall(r"--[a-z-]+", "".join(helps)))
     named = set(re.findall(r"(?<![-\w])--[a-z][a-z-]*", README))
     assert named
     assert named <= known
