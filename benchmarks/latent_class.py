@@ -1,4 +1,4 @@
-"""EM of the latent class model on Adult, 45,222 rows × 13 columns, K = 5, against stepmix (`pip install stepmix`).
+"""EM of the latent class model on Adult, 45,222 rows × 13 columns, K = 5, against stepmix.
 
 Claim (issue "The feasible set and the structural estimates"): an iteration at least 250 × faster than that of stepmix
 with its `categorical_nan` measurement model. Twice: all columns seen in every row, and rows split at random into an
