@@ -58,7 +58,7 @@ SEES = {
     "plots": f"{CORE} results",
     "intake": f"{CORE} sources",
     "combining": f"{SOLVED} intake sources",
-    "answering": f"{ENGINES} combining verdicts wording",
+    "answering": f"{ENGINES} inference combining verdicts wording",
     "pipeline": f"{SHELL} verdicts wording intake combining answering",
     "demo": f"{SHELL} pipeline",
     "studies": f"{SHELL} pipeline",

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     )
     from fairbounds.estimation import estimate
     from fairbounds.feasible import free_parameters
+    from fairbounds.inference import confidence
     from fairbounds.pipeline import audit, explore, synthesize
     from fairbounds.problem import Problem
     from fairbounds.report.html import write_html
-    from fairbounds.results import Audit, Bounds, Draws, Estimate, Exploration, Finding, Synthesis
+    from fairbounds.results import Audit, Bounds, Draws, Estimate, Exploration, Finding, Interval, Synthesis
     from fairbounds.sampling import sample
     from fairbounds.sources import read_table
     from fairbounds.tables import Table, Variable
@@ -42,6 +43,7 @@ __all__ = [
     "FairboundsError",
     "Finding",
     "InfeasibleError",
+    "Interval",
     "MissingDependencyError",
     "Problem",
     "ProblemError",
@@ -54,6 +56,7 @@ __all__ = [
     "__version__",
     "audit",
     "bound",
+    "confidence",
     "datasets",
     "estimate",
     "explore",
@@ -78,9 +81,10 @@ _HOMES = {
     ],
     "estimation": ["estimate"],
     "feasible": ["free_parameters"],
+    "inference": ["confidence"],
     "pipeline": ["audit", "explore", "synthesize"],
     "problem": ["Problem"],
-    "results": ["Audit", "Bounds", "Draws", "Estimate", "Exploration", "Finding", "Synthesis"],
+    "results": ["Audit", "Bounds", "Draws", "Estimate", "Exploration", "Finding", "Interval", "Synthesis"],
     "report.html": ["write_html"],
     "sampling": ["sample"],
     "sources": ["read_table"],

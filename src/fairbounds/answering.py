@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Literal
 
 from fairbounds.bounding import answer, bound_all
 from fairbounds.combining import Combined, several
-from fairbounds.errors import ProblemError
 from fairbounds.estimation import Method, estimate_all
+from fairbounds.inference import IntervalMethod, infer, settled_plan
 from fairbounds.metrics import Metric, get
 from fairbounds.problem import Problem
 from fairbounds.questions import Question
-from fairbounds.results import Audit, Bounds, Estimate, Finding, GroupSummary, label_of
+from fairbounds.results import Audit, Bounds, Estimate, Finding, GroupSummary, Interval, label_of
 from fairbounds.seeds import Rng, settled_seed
 from fairbounds.verdicts import Policy
 from fairbounds.wording import assumptions, warnings
@@ -40,10 +42,12 @@ class Asked:
         tolerance: float = 0.0,
         confidence: float = 0.95,
         rng: Rng = None,
+        interval_method: IntervalMethod | Literal["none"] = "cross_fitted",
+        **sampling: Any,
     ) -> None:
         self.policy = Policy(threshold, tolerance)
-        if not 0 < confidence < 1:
-            raise ProblemError(f"confidence must lie between 0 and 1, not {confidence}")
+        plan = settled_plan(confidence, "cross_fitted" if interval_method == "none" else interval_method, **sampling)
+        self.plan = None if interval_method == "none" else plan
         self.confidence, self.seed = confidence, settled_seed(rng)
         self.chosen_metrics = tuple(dict.fromkeys(get(metric) for metric in several(metrics) or ()))
         self.chosen_methods = tuple(dict.fromkeys(several(methods) or ()))
@@ -61,24 +65,33 @@ class Asked:
             "metrics": [metric.name for metric in self.chosen_metrics] or "default",
             "methods": list(self.chosen_methods),
             "confidence": self.confidence,
+            "intervals": None if self.plan is None else asdict(self.plan),
             "seed": self.seed,
         }
+        questions = self.questions(problem)
+        bounds = [answer(problem, question) for question in questions]
+        inferred = infer(problem, questions, bounds, self.plan, self.seed)
         return Audit(
             population=problem.population,
             strata=problem.summary,
             mismatch=problem.mismatch,
             groups=_groups(problem),
-            findings=self._findings(problem),
-            assumptions=assumptions(problem, self.chosen_methods),
-            warnings=(*combined.read.notes, *warnings(problem)),
+            findings=self._findings(problem, questions, bounds, inferred.intervals),
+            assumptions=assumptions(problem, self.chosen_methods, inferred.assumption),
+            warnings=(*combined.read.notes, *warnings(problem), *inferred.warnings),
             provenance=combined.provenance() | settings,
         )
 
-    def _findings(self, problem: Problem) -> tuple[Finding, ...]:
-        questions = self.questions(problem)
+    def _findings(
+        self,
+        problem: Problem,
+        questions: Sequence[Question],
+        bounds: Sequence[Bounds],
+        found_intervals: Sequence[Interval | None],
+    ) -> tuple[Finding, ...]:
         estimates = [estimate_all(problem, questions, method=method, rng=self.seed) for method in self.chosen_methods]
         return tuple(
-            _finding(question.metric, answer(problem, question), tuple(found[at] for found in estimates), self.policy)
+            _finding(question.metric, bounds[at], found_intervals[at], tuple(e[at] for e in estimates), self.policy)
             for at, question in enumerate(questions)
         )
 
@@ -92,7 +105,9 @@ def _groups(problem: Problem) -> tuple[GroupSummary, ...]:
     )
 
 
-def _finding(metric: Metric, bounds: Bounds, estimates: tuple[Estimate, ...], policy: Policy) -> Finding:
+def _finding(
+    metric: Metric, bounds: Bounds, interval: Interval | None, estimates: tuple[Estimate, ...], policy: Policy
+) -> Finding:
     threshold, tolerance = policy.limits(metric)
     return Finding(
         metric.name,
@@ -100,14 +115,15 @@ def _finding(metric: Metric, bounds: Bounds, estimates: tuple[Estimate, ...], po
         bounds.reference,
         bounds,
         estimates,
-        policy.verdict(metric, bounds),
+        policy.verdict(metric, bounds, interval),
         threshold,
         tolerance,
-        _note(metric, bounds, policy),
+        _note(metric, bounds, interval, policy),
+        interval,
     )
 
 
-def _note(metric: Metric, bounds: Bounds, policy: Policy) -> str:
+def _note(metric: Metric, bounds: Bounds, interval: Interval | None, policy: Policy) -> str:
     if bounds.defined == "never":
         return "The metric is not defined: its condition has no mass, whatever the joint."
     said = []
@@ -115,7 +131,8 @@ def _note(metric: Metric, bounds: Bounds, policy: Policy) -> str:
         said.append(
             "In some populations that fit both tables the metric is 0/0 and has no value; the bounds cover the others."
         )
-    if metric.form == "ratio" and bounds.lower is not None and bounds.lower > 1 / policy.threshold:
+    lower = bounds.lower if interval is None else interval.lower
+    if metric.form == "ratio" and lower is not None and lower > 1 / policy.threshold:
         said.append(f"Seen the other way round, the reference is shown to be below {policy.threshold:g}.")
     if not bounds.sharp:
         said.append("The bounds are valid but may be wider than need be.")

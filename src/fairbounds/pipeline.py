@@ -11,6 +11,7 @@ from fairbounds.combining import Roles, combine, several
 from fairbounds.errors import ProblemError
 from fairbounds.estimation import Method, estimate, needs_features
 from fairbounds.feasible import Coordinates
+from fairbounds.inference import IntervalMethod
 from fairbounds.intake import Bins, Recode
 from fairbounds.levels import Level
 from fairbounds.matching import Unmatched
@@ -48,6 +49,12 @@ def audit(
     threshold: float = 0.8,
     tolerance: float = 0.0,
     confidence: float = 0.95,
+    interval_method: IntervalMethod | Literal["none"] = "cross_fitted",
+    external_is_census: bool = False,
+    internal_size: float | None = None,
+    external_size: float | None = None,
+    internal_rounding: float = 0.0,
+    external_rounding: float = 0.0,
     rng: Rng = None,
     recode: Recode | None = None,
     bins: Bins | None = None,
@@ -95,7 +102,15 @@ def audit(
     threshold, tolerance : float
         Ratios are compared with the threshold, differences with 0 ± tolerance.
     confidence : float
-        Level for sampling intervals. No interval is computed yet: findings carry none, and the level is recorded only.
+        Level of the intervals, which the verdicts rest on.
+    interval_method : {"cross_fitted", "exact", "bootstrap", "none"}
+        How sampling error is allowed for; see `fairbounds.confidence`.
+    external_is_census : bool
+        Whether the external table is a full count, without sampling error.
+    internal_size, external_size : float, optional
+        People behind a table whose weights do not tell. Without them there are no intervals, and a warning says so.
+    internal_rounding, external_rounding : float
+        Counts of the table were rounded to multiples of this, or perturbed by up to half of it.
     rng : int or numpy.random.Generator, optional
         Seed of the methods that are random; 0 by default.
     recode : mapping, optional
@@ -142,7 +157,20 @@ def audit(
         unmatched,
         one_stratum,
     )
-    asked = Asked(metrics, methods, threshold, tolerance, confidence, rng)
+    asked = Asked(
+        metrics,
+        methods,
+        threshold,
+        tolerance,
+        confidence,
+        rng,
+        interval_method,
+        external_is_census=external_is_census,
+        internal_size=internal_size,
+        external_size=external_size,
+        internal_rounding=internal_rounding,
+        external_rounding=external_rounding,
+    )
     keep = any(map(needs_features, asked.chosen_methods))
     return asked.audit(combine(internal, external, roles, keep_features=keep))
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from fairbounds.errors import ProblemError
 from fairbounds.metrics import Metric
-from fairbounds.results import Bounds, Finding, Verdict
+from fairbounds.results import Bounds, Finding, Interval, Verdict
 
 __all__ = ["Gate", "Policy", "Shown", "gate"]
 
@@ -59,21 +59,23 @@ class Policy:
             return None, 0.0
         return (self.threshold, 0.0) if metric.is_ratio else (0.0, self.tolerance)
 
-    def verdict(self, metric: Metric, bounds: Bounds) -> Verdict | None:
-        """Return what the bounds show."""
+    def verdict(self, metric: Metric, bounds: Bounds, interval: Interval | None = None) -> Verdict | None:
+        """Return what the interval shows, or the bounds where there is none."""
         threshold, tolerance = self.limits(metric)
         if threshold is None:
             return None
         if bounds.lower is None or bounds.upper is None:
             return "undetermined"
         low, high = threshold - tolerance, threshold + tolerance
+        shown = bounds if interval is None else interval
+        lower, upper = shown.lower or 0.0, shown.upper or 0.0
         if metric.is_ratio:
-            return _against(bounds.lower, bounds.upper, low)
-        if bounds.upper < low - _ROUNDING:
+            return _against(lower, upper, low)
+        if upper < low - _ROUNDING:
             return "below"
-        if bounds.lower > high + _ROUNDING:
+        if lower > high + _ROUNDING:
             return "above"
-        inside = bounds.lower >= low - _ROUNDING and bounds.upper <= high + _ROUNDING
+        inside = lower >= low - _ROUNDING and upper <= high + _ROUNDING
         return "within" if inside else "undetermined"
 
 
@@ -129,7 +131,7 @@ def _shown(finding: Finding) -> tuple[Shown, str]:
     if not limit:
         shown = _SHOWN_BY_DIFFERENCE[finding.verdict or "undetermined"]
         return shown, f"{finding.verdict} {finding.threshold:g} ± {finding.tolerance:g}"
-    lower, upper = finding.bounds.lower, finding.bounds.upper
+    lower, upper = finding.ends
     if lower is None or upper is None:
         return "undetermined", "not defined"
     if finding.verdict != "above":

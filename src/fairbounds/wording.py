@@ -31,8 +31,8 @@ _ASSUMED = {
 }
 
 
-def assumptions(problem: Problem, methods: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return what must be true for the bounds, and for each estimate, to hold."""
+def assumptions(problem: Problem, methods: Sequence[str] = (), sampling: str = "") -> tuple[str, ...]:
+    """Return what must be true for the bounds, the intervals (`sampling`) and each estimate to hold."""
     common = ", ".join(repr(name) for name in problem.common)
     audited = "the external table" if problem.population == "external" else "the internal table"
     other = "internal" if problem.population == "external" else "external"
@@ -42,7 +42,7 @@ def assumptions(problem: Problem, methods: Sequence[str] = ()) -> tuple[str, ...
         f"{common} {'means' if len(problem.common) == 1 else 'mean'} the same thing, and "
         f"{'was' if len(problem.common) == 1 else 'were'} recorded alike, in both tables.",
         f"The reference group is {show(problem.groups[problem.reference])!r}.",
-        "The bounds treat both tables as exact: sampling error is not included.",
+        *([sampling] if sampling else []),
     ]
     if problem.outcome.is_score:
         said.append(

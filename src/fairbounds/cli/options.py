@@ -9,11 +9,12 @@ import click
 
 from fairbounds.cli.maps import pairs, read_edges, read_maps
 
-__all__ = ["METHODS", "asking", "outcome", "reading", "settled"]
+__all__ = ["INTERVALS", "METHODS", "asking", "outcome", "reading", "settled"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
 
+INTERVALS = ("cross_fitted", "exact", "bootstrap", "none")
 METHODS = ("independence", "latent_class", "feasible_mean", "weighted", "regression")
 
 _SEVERAL = ("protected", "common", "features", "metrics", "methods")
@@ -83,6 +84,26 @@ outcome = _together(
     click.option("--reference", help="Group the others are compared with. Default: the largest."),
 )
 
+_intervals = (
+    click.option("--confidence", type=float, default=0.95, show_default=True, help="Level of the intervals."),
+    click.option(
+        "--interval-method",
+        type=click.Choice(INTERVALS),
+        default="cross_fitted",
+        show_default=True,
+        help="How sampling error is allowed for; the bootstrap fails at ties and in sparse strata.",
+    ),
+    click.option("--external-census", "external_is_census", is_flag=True, help="EXTERNAL is a full count, no sample."),
+    click.option("--internal-size", type=float, help="People in the sample behind INTERNAL, where weights hide it."),
+    click.option("--external-size", type=float, help="People in the sample behind EXTERNAL, where weights hide it."),
+    click.option(
+        "--internal-rounding", type=float, default=0.0, help="Counts of INTERNAL were rounded to multiples of this."
+    ),
+    click.option(
+        "--external-rounding", type=float, default=0.0, help="Counts of EXTERNAL were rounded to multiples of this."
+    ),
+)
+
 asking = _together(
     click.option("--metric", "metrics", multiple=True, help="Name of a metric; repeat."),
     click.option(
@@ -95,9 +116,7 @@ asking = _together(
     ),
     click.option("--threshold", type=float, default=0.8, show_default=True, help="What ratios are compared with."),
     click.option("--tolerance", type=float, default=0.0, show_default=True, help="Band around 0 for differences."),
-    click.option(
-        "--confidence", type=float, default=0.95, show_default=True, help="Recorded; no interval is computed yet."
-    ),
+    *_intervals,
     click.option(
         "--one-stratum",
         type=click.Choice(["allow", "error"]),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from fairbounds.inference.bootstrapping import by_bootstrap
+from fairbounds.bounding import answer
 from fairbounds.inference.counting import SampleCounts, count
-from fairbounds.inference.cross_fitting import by_cross_fitting
-from fairbounds.inference.exact import by_exact_boxes
-from fairbounds.inference.plan import IntervalMethod, Sampling
-from fairbounds.inference.reading import sample_warnings
+from fairbounds.inference.inferred import Inferred, infer, intervals
+from fairbounds.inference.plan import IntervalMethod, Sampling, settled_plan
 from fairbounds.levels import Level
 from fairbounds.metrics import Metric
 from fairbounds.problem import Problem
@@ -18,9 +15,17 @@ from fairbounds.questions import Question
 from fairbounds.results import Interval
 from fairbounds.seeds import Rng, settled_seed
 
-__all__ = ["IntervalMethod", "SampleCounts", "Sampling", "confidence", "confidence_all", "count", "sample_warnings"]
-
-_METHODS = {"cross_fitted": by_cross_fitting, "exact": by_exact_boxes, "bootstrap": by_bootstrap}
+__all__ = [
+    "Inferred",
+    "IntervalMethod",
+    "SampleCounts",
+    "Sampling",
+    "confidence",
+    "count",
+    "infer",
+    "intervals",
+    "settled_plan",
+]
 
 
 def confidence(
@@ -66,11 +71,5 @@ def confidence(
     True
     """
     question = Question.settle(problem, metric, group, reference)
-    return confidence_all(problem, [question], Sampling(level, method, **sampling), rng)[0]
-
-
-def confidence_all(
-    problem: Problem, questions: Sequence[Question], plan: Sampling, rng: Rng = None
-) -> tuple[Interval, ...]:
-    """Return the intervals of several metrics from one set of splits."""
-    return _METHODS[plan.method](problem, questions, plan, settled_seed(rng))
+    plan = settled_plan(level, method, **sampling)
+    return intervals(problem, [question], [answer(problem, question)], plan, settled_seed(rng))[0]

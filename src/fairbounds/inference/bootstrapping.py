@@ -16,7 +16,7 @@ from fairbounds.kernels.count_bootstrap import resampled_ends
 from fairbounds.metrics import Rate
 from fairbounds.problem import Problem
 from fairbounds.questions import Question
-from fairbounds.results import Interval
+from fairbounds.results import Bounds, Interval
 from fairbounds.seeds import stream
 
 __all__ = ["by_bootstrap"]
@@ -30,21 +30,23 @@ _FAILS = (
 )
 
 
-def by_bootstrap(problem: Problem, questions: Sequence[Question], plan: Sampling, seed: int) -> tuple[Interval, ...]:
+def by_bootstrap(
+    problem: Problem, questions: Sequence[Question], bounds: Sequence[Bounds], plan: Sampling, seed: int
+) -> tuple[Interval, ...]:
     """Return percentile intervals of several metrics of rates that are counted among whole groups."""
     if plan.internal_rounding or plan.external_rounding:
         raise ProblemError("the bootstrap does not know of rounded counts; use cross_fitted or exact")
-    counts = count(problem, plan.internal_size, plan.external_size)
+    counts = count(problem, plan)
     details = sizes(counts, plan) | {"draws": plan.draws, "seed": seed}
     known: dict[Rate, Ends] = {}
     for rate in dict.fromkeys(question.metric.rate for question in questions):
         asked = [question for question in questions if question.metric.rate == rate]
         known[rate] = _resampled(problem, rate, counts, plan, seed, all_group_forms(asked))
     out = []
-    for question in questions:
+    for question, known_bounds in zip(questions, bounds, strict=True):
         lower, upper = _compared(question, *known[question.metric.rate], len(problem.groups))
         metric, whole = (_percentiles(lower, upper, tail) for tail in (1 - plan.level, (1 - plan.level) / 2))
-        out.append(recorded(problem, question, plan, metric, whole, details, _FAILS))
+        out.append(recorded(question, known_bounds, plan, metric, whole, details, _FAILS))
     return tuple(out)
 
 

@@ -8,15 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from fairbounds.errors import ProblemError
+from fairbounds.inference.plan import Sampling
 from fairbounds.mismatch import sample_size
 from fairbounds.problem import Problem
 from fairbounds.stratification import Stratification
 from fairbounds.tables import Table
 
-__all__ = ["SampleCounts", "count"]
+__all__ = ["SampleCounts", "count", "unknown_size"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+
+_MANY = 1e9
 
 
 class SampleCounts(NamedTuple):
@@ -54,39 +57,59 @@ class SampleCounts(NamedTuple):
         return np.bincount(self.stratum, weights=value * self.internal, minlength=len(self.external)).astype(float)
 
 
-def count(problem: Problem, internal_size: float | None = None, external_size: float | None = None) -> SampleCounts:
+def count(problem: Problem, plan: Sampling | None = None) -> SampleCounts:
     """Return the people seen, weighted tables scaled to what they are worth.
 
     Parameters
     ----------
     problem : Problem
-    internal_size, external_size : float, optional
+    plan : Sampling, optional
         Sample sizes; by default those found on reading (docs/method.md, 7).
+
+    Returns
+    -------
+    SampleCounts
     """
+    plan = plan or Sampling()
+    unknown = unknown_size(problem, plan)
+    if unknown is not None:
+        raise ProblemError(unknown)
     strata = Stratification(problem.internal, problem.external, problem.common)
     atoms = problem.internal.marginal([*problem.common, *problem.outcome.columns])
     score, label = problem.outcome.atoms(atoms)
     groups = [problem.external[problem.protected].code(group) for group in problem.groups]
     external = np.zeros((len(strata.codes), len(problem.external[problem.protected])))
     cells = (strata.locate(problem.external), problem.external.column(problem.protected))
-    np.add.at(external, cells, _people(problem.external, external_size, "external"))
+    np.add.at(external, cells, _people(problem.external, _external_size(problem, plan)))
     return SampleCounts(
         offsets=np.concatenate([[0], np.cumsum(np.bincount(strata.locate(atoms), minlength=len(strata.codes)))]),
         score=score,
         label=label,
-        internal=_people(atoms, internal_size or sample_size(problem.internal), "internal"),
+        internal=_people(atoms, plan.internal_size or sample_size(problem.internal) or 0.0),
         external=np.ascontiguousarray(external[:, groups]),
     )
 
 
-def _people(table: Table, given: float | None, role: str) -> FloatArray:
+def unknown_size(problem: Problem, plan: Sampling) -> str | None:
+    """Say which sample size is not known and how to give it, or nothing."""
+    given = {"internal": plan.internal_size, "external": plan.external_size}
+    for role, table in (("internal", problem.internal), ("external", problem.external)):
+        full = role == "external" and plan.external_is_census
+        if not full and given[role] is None and sample_size(table) is None:
+            flags = f"--{role}-size ({role}_size=)"
+            census = "" if role == "internal" else ", or say that it is a full count with --external-census"
+            return (
+                f"the weights of the {role} table are no counts, so its sample size is not known; give it with "
+                f"{flags}{census}"
+            )
+    return None
+
+
+def _external_size(problem: Problem, plan: Sampling) -> float:
+    """Return the size of the external sample; how much a full count adds up to does not matter."""
+    return plan.external_size or sample_size(problem.external) or _MANY
+
+
+def _people(table: Table, size: float) -> FloatArray:
     """Scale a table's weights to the size of the sample."""
-    size = sample_size(table) if given is None else given
-    if size is None:
-        raise ProblemError(
-            f"the weights of the {role} table are no counts, so its sample size is not known; give it with "
-            f"--{role}-size ({role}_size=)"
-        )
-    if not size > 0:
-        raise ProblemError(f"a sample size is a number above 0, not {size}")
     return np.asarray(table.weights * (size / table.total))

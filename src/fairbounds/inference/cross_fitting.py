@@ -17,7 +17,7 @@ from fairbounds.kernels.dual_bounds import DualEnds, default_splits, dual_ends
 from fairbounds.metrics import Rate
 from fairbounds.problem import Problem
 from fairbounds.questions import Question
-from fairbounds.results import Interval
+from fairbounds.results import Bounds, Interval
 from fairbounds.seeds import stream
 
 __all__ = ["by_cross_fitting"]
@@ -26,17 +26,20 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 def by_cross_fitting(
-    problem: Problem, questions: Sequence[Question], plan: Sampling, seed: int
+    problem: Problem, questions: Sequence[Question], bounds: Sequence[Bounds], plan: Sampling, seed: int
 ) -> tuple[Interval, ...]:
     """Return the intervals of several metrics; each rate is split once."""
-    counts = count(problem, plan.internal_size, plan.external_size)
+    counts = count(problem, plan)
     splits = plan.splits or default_splits(len(counts.external))
     details = sizes(counts, plan) | {"splits": splits, "seed": seed}
     ends: dict[Rate, DualEnds] = {}
     for rate in dict.fromkeys(question.metric.rate for question in questions):
         asked = [question for question in questions if question.metric.rate == rate]
         ends[rate] = _ends(problem, rate, counts, plan, splits, seed, all_group_forms(asked))
-    return tuple(_interval(problem, question, ends[question.metric.rate], plan, details) for question in questions)
+    return tuple(
+        _interval(len(problem.groups), question, known, ends[question.metric.rate], plan, details)
+        for question, known in zip(questions, bounds, strict=True)
+    )
 
 
 def _ends(
@@ -67,11 +70,11 @@ def _widened(ends: DualEnds, shift: FloatArray) -> DualEnds:
 
 
 def _interval(
-    problem: Problem, question: Question, ends: DualEnds, plan: Sampling, details: dict[str, Any]
+    groups: int, question: Question, bounds: Bounds, ends: DualEnds, plan: Sampling, details: dict[str, Any]
 ) -> Interval:
-    roles = len(problem.groups), question.group or 0, question.reference or 0
+    roles = groups, question.group or 0, question.reference or 0
     metric, whole = (interval(ends, question.metric.form, *roles, plan.level, reading) for reading in ("metric", "set"))
-    return recorded(problem, question, plan, _first(metric), _first(whole), details)
+    return recorded(question, bounds, plan, _first(metric), _first(whole), details)
 
 
 def _first(limits: tuple[FloatArray, FloatArray]) -> tuple[float, float]:

@@ -44,7 +44,7 @@ def independence_errors(
     tuple of float or None
         ``None`` where the metric is not finite in some resample.
     """
-    counts, rng = count(problem, plan.internal_size, plan.external_size), stream(seed, "independence errors")
+    counts, rng = count(problem, plan), stream(seed, "independence errors")
     step = max(1, _AT_ONCE // (counts.internal.size + counts.external.size))
     sizes = [min(step, draws - begin) for begin in range(0, draws, step)]
     mass = np.concatenate([_group_events(counts, problem, plan, size, rng) for size in sizes])

@@ -18,7 +18,7 @@ from fairbounds.kernels.exact_boxes import exact_rate_ends
 from fairbounds.metrics import Rate
 from fairbounds.problem import Problem
 from fairbounds.questions import Question
-from fairbounds.results import Interval
+from fairbounds.results import Bounds, Interval
 
 __all__ = ["by_exact_boxes"]
 
@@ -27,11 +27,14 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 _WIDE = "Valid in samples of any size, and wider than need be."
 
 
-def by_exact_boxes(problem: Problem, questions: Sequence[Question], plan: Sampling, seed: int) -> tuple[Interval, ...]:
+def by_exact_boxes(
+    problem: Problem, questions: Sequence[Question], bounds: Sequence[Bounds], plan: Sampling, seed: int
+) -> tuple[Interval, ...]:
     """Return the intervals of several metrics of hard decisions; nothing is random, so the seed is not used."""
     del seed
-    counts = count(problem, plan.internal_size, plan.external_size)
-    if any(np.any(array != np.round(array)) for array in (counts.internal, counts.external)):
+    counts = count(problem, plan)
+    samples = [counts.internal] if plan.external_is_census else [counts.internal, counts.external]
+    if any(np.any(array != np.round(array)) for array in samples):
         raise ProblemError("exact intervals are for counts of people, not for weighted tables; use cross_fitted")
     known = {}
     for rate in dict.fromkeys(question.metric.rate for question in questions):
@@ -40,9 +43,9 @@ def by_exact_boxes(problem: Problem, questions: Sequence[Question], plan: Sampli
         known[rate] = np.clip(low - shift, 0.0, 1.0), np.clip(high + shift, 0.0, 1.0)
     details = sizes(counts, plan)
     out = []
-    for question in questions:
+    for question, known_bounds in zip(questions, bounds, strict=True):
         ends = compare(question, *known[question.metric.rate])
-        out.append(recorded(problem, question, plan, ends, ends, details, _WIDE))
+        out.append(recorded(question, known_bounds, plan, ends, ends, details, _WIDE))
     return tuple(out)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+import math
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias, get_args
 
-from fairbounds.errors import ProblemError
+from fairbounds.errors import ProblemError, nearest
 
-__all__ = ["IntervalMethod", "Sampling"]
+__all__ = ["IntervalMethod", "Sampling", "settled_plan"]
 
 IntervalMethod: TypeAlias = Literal["cross_fitted", "exact", "bootstrap"]
 
@@ -51,6 +52,9 @@ class Sampling:
             raise ProblemError(f"confidence must lie between 0 and 1, not {self.level}")
         if self.method not in get_args(IntervalMethod):
             raise ProblemError(f"intervals are {', '.join(get_args(IntervalMethod))}, not {self.method!r}")
+        for role, size in (("internal", self.internal_size), ("external", self.external_size)):
+            if size is not None and not 1 <= size < math.inf:
+                raise ProblemError(f"the sample size of the {role} table is a number of people, 1 or more, not {size}")
         if self.internal_rounding < 0 or self.external_rounding < 0:
             raise ProblemError(
                 "counts are rounded to multiples of a number above 0, not "
@@ -60,3 +64,12 @@ class Sampling:
             raise ProblemError(
                 f"intervals need at least one split and 100 resamples, not {self.splits} and {self.draws}"
             )
+
+
+def settled_plan(level: float, method: str, **options: Any) -> Sampling:
+    """Return a plan, or say which option there is not."""
+    known = [field.name for field in fields(Sampling)]
+    for name in options:
+        if name not in known:
+            raise ProblemError(f"intervals have no option {name!r}{nearest(name, known)}; there are {', '.join(known)}")
+    return Sampling(level, method, **options)  # type: ignore[arg-type]  # checked there

@@ -9,12 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fairbounds.bounding import answer
 from fairbounds.inference.counting import SampleCounts
 from fairbounds.inference.plan import Sampling
-from fairbounds.problem import Problem
 from fairbounds.questions import Question
-from fairbounds.results import Interval
+from fairbounds.results import Bounds, Interval
 
 __all__ = ["all_group_forms", "recorded", "sample_warnings", "sizes", "subsets"]
 
@@ -26,8 +24,8 @@ _MOST_ENUMERATED = 12
 
 
 def recorded(
-    problem: Problem,
     question: Question,
+    bounds: Bounds,
     plan: Sampling,
     metric: Ends,
     whole: Ends,
@@ -35,7 +33,6 @@ def recorded(
     note: str = "",
 ) -> Interval:
     """Return an interval that holds the bounds themselves, so that more than one reading never contradicts another."""
-    bounds = answer(problem, question)
     low, high = (math.nan if end is None else end for end in (bounds.lower, bounds.upper))
     inner = _hull(metric, (low, high))
     outer = _hull(whole, inner)

@@ -16,6 +16,7 @@ from fairbounds.report.sentences import (
     combined,
     estimate_legend,
     footnotes,
+    interval_sentences,
     metric_gloss,
     section_title,
     sharpness,
@@ -175,7 +176,9 @@ class Rows:
         if said is not None:
             body = Text.assemble((page.clean(said.lead), _TONES[said.tone]), page.clean(f": {said.body}."))
             page.line(body, 2 * INDENT, hang=2)
-        say(page, (*value_sentences(self._section, finding), *caveats(finding)))
+        limits = self._section.scale.limits
+        said_more = (*interval_sentences(finding, *limits), *value_sentences(self._section, finding))
+        say(page, (*said_more, *caveats(finding)))
 
 
 def _drawn(cells: Iterable[Cell], style: str) -> Text:

@@ -132,6 +132,8 @@ SENTENCES = {
     "are_equal": "are equal",
     "tables_allow": "the two tables allow {sides}",
     "bounds_contain": "the bounds found, which may be loose, contain {sides}",
+    "by_chance": "the bounds settle it, but sampling error could move them across the threshold",
+    "interval": "With sampling error: {reach} ({level} interval).",
     "values_below": "values below {low}",
     "values_at_least": "values of at least {low}",
     "value_itself": "{low} itself",
@@ -157,6 +159,10 @@ SENTENCES = {
     "counted": "{subject}, {groups}: {counts}.",
     "more_below": "See below for {comparisons}.",
     "condition": "This holds for every joint distribution that fits both tables, if the assumptions below are true.",
+    "condition_sampled": (
+        "This holds, with {level} confidence for each comparison, for every joint distribution that fits both tables, "
+        "if the assumptions below are true."
+    ),
     "screen": "0.8 is the four-fifths screen, not a finding of law.",
     "truths": "The true values are known here: {inside} of {n} lie inside their bounds.",
     # distributions

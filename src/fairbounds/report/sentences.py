@@ -28,6 +28,7 @@ __all__ = [
     "estimate_name",
     "estimate_sentence",
     "footnotes",
+    "interval_sentences",
     "metric_gloss",
     "metric_title",
     "section_title",
@@ -192,7 +193,8 @@ def verdict(finding: Finding, spell: Spell) -> Said | None:
     if finding.verdict is None or finding.threshold is None:
         return None
     if finding.verdict == "undetermined":
-        return Said(WORDS["undetermined_lead"], _open(finding), "open")
+        why = _open(finding) if _left_by_bounds(finding) else _say("by_chance")
+        return Said(WORDS["undetermined_lead"], why, "open")
     whatever = _say("where_defined" if finding.bounds.defined == "sometimes" else "whatever")
     claim = _claim(finding, spell)
     meets = "above" if is_ratio(finding.metric, finding.threshold) else "within"
@@ -235,6 +237,27 @@ def _claim(finding: Finding, spell: Spell) -> str:
         by_more=_say("by_more", tolerance=tolerance) if finding.tolerance else "",
         agree=_say("differ_by", tolerance=tolerance) if finding.tolerance else _say("are_equal"),
     )
+
+
+def _left_by_bounds(finding: Finding) -> bool:
+    """Whether the bounds leave the verdict open, and not sampling error alone."""
+    lower, upper = finding.bounds.lower or 0.0, finding.bounds.upper or 0.0
+    low, high = _band(finding)
+    if is_ratio(finding.metric, finding.threshold):
+        return lower < low - SAME and upper >= low - SAME
+    outside = upper < low - SAME or lower > high + SAME
+    return not outside and (lower < low - SAME or upper > high + SAME)
+
+
+def interval_sentences(finding: Finding, *limits: float) -> list[str]:
+    """Write the interval of a finding, if it has one, with its caveat."""
+    found = finding.interval
+    if found is None:
+        return []
+    low, high = value(found.lower, *limits), value(found.upper, *limits)
+    reach = _say("unlimited", low=low) if math.isinf(found.upper) else _say("from_to", low=low, high=high)
+    said = _say("interval", level=f"{exact(100 * found.level)}%", reach=reach)
+    return [f"{said} {found.note}" if found.note else said]
 
 
 def _open(finding: Finding) -> str:
@@ -322,10 +345,18 @@ def answer(audit: Audit, sections: list[Section], spell: Spell) -> list[str]:
     if len(judged) > _MOST_ANSWERED:
         said.append(_say("more_below", comparisons=count(len(judged) - _MOST_ANSWERED, "more metric")))
     if audit.findings:
-        said.append(_say("condition"))
+        said.append(_condition(audit))
     if any(finding.threshold == 0.8 and _parts(finding.metric)[0] == "selection" for finding in audit.findings):
         said.append(_say("screen"))
     return said + _truths(sections)
+
+
+def _condition(audit: Audit) -> str:
+    """Say on what condition the answer holds, and how sure it is."""
+    levels = {finding.interval.level for finding in audit.findings if finding.interval is not None}
+    if len(levels) != 1:
+        return _say("condition")
+    return _say("condition_sampled", level=f"{exact(100 * levels.pop())}%")
 
 
 def _situation(audit: Audit, spell: Spell) -> str:

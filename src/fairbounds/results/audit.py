@@ -29,7 +29,8 @@ class Finding:
     bounds : Bounds
     estimates : tuple of Estimate
     verdict : {"below", "above", "within", "undetermined"} or None
-        Where the bounds lie against the threshold; ``within`` a tolerance around 0; ``None`` for plain rates.
+        Where the interval (the bounds, without one) lies against the threshold; ``within`` a tolerance around 0;
+        ``None`` for plain rates.
     threshold : float or None
     tolerance : float
         Half-width of the band around the threshold (differences).
@@ -50,13 +51,21 @@ class Finding:
     note: str = ""
     interval: Interval | None = None
 
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """What the verdict rests on: the interval, or the bounds where there is none or the metric is undefined."""
+        if self.interval is None or self.bounds.lower is None:
+            return self.bounds.lower, self.bounds.upper
+        return self.interval.lower, self.interval.upper
+
     def __str__(self) -> str:
         who = "" if self.group is None else f" {self.group}"
         against = "" if self.reference is None else f" / {self.reference}"
         values = "".join(f"; {entry.method} {in_words(entry.value)}" for entry in self.estimates)
         verdict = "" if self.verdict is None else f"; {self.verdict} {self.threshold:g}"
         ends = f"between {in_words(self.bounds.lower)} and {in_words(self.bounds.upper)}"
-        return f"{self.metric}{who}{against}: {ends}{values}{verdict}"
+        sampled = "" if self.interval is None else f"; {self.interval}"
+        return f"{self.metric}{who}{against}: {ends}{sampled}{values}{verdict}"
 
     def estimate(self, method: str) -> float | None:
         """Return the value of one estimate, ``None`` where it is undefined or was not asked for."""

@@ -1,0 +1,67 @@
+"""The intervals of a whole audit, and what is to be said of the two samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fairbounds.inference.bootstrapping import by_bootstrap
+from fairbounds.inference.counting import SampleCounts, count, unknown_size
+from fairbounds.inference.cross_fitting import by_cross_fitting
+from fairbounds.inference.exact import by_exact_boxes
+from fairbounds.inference.plan import Sampling
+from fairbounds.inference.reading import sample_warnings
+from fairbounds.problem import Problem
+from fairbounds.questions import Question
+from fairbounds.results import Bounds, Interval
+
+__all__ = ["Inferred", "infer", "intervals"]
+
+_METHODS = {"cross_fitted": by_cross_fitting, "exact": by_exact_boxes, "bootstrap": by_bootstrap}
+
+
+class Inferred(NamedTuple):
+    """Intervals of several questions (``None`` where none can be had), and what they assume and are warned of."""
+
+    intervals: tuple[Interval | None, ...]
+    assumption: str
+    warnings: tuple[str, ...] = ()
+
+
+def intervals(
+    problem: Problem, questions: Sequence[Question], bounds: Sequence[Bounds], plan: Sampling, seed: int
+) -> tuple[Interval, ...]:
+    """Return the intervals of several metrics, whose bounds are known, from one set of splits."""
+    return _METHODS[plan.method](problem, questions, bounds, plan, seed)
+
+
+def infer(
+    problem: Problem, questions: Sequence[Question], bounds: Sequence[Bounds], plan: Sampling | None, seed: int
+) -> Inferred:
+    """Return the intervals of an audit; without a plan, or where a sample size is not known, there are none."""
+    none = (None,) * len(questions)
+    if plan is None:
+        return Inferred(none, "The bounds treat both tables as exact: sampling error is not included.")
+    unknown = unknown_size(problem, plan)
+    if unknown is not None:
+        return Inferred(
+            none,
+            f"The bounds treat both tables as exact: no interval was computed, because {unknown}.",
+            (f"There are no intervals: {unknown}. The verdicts are those of the bounds alone.",),
+        )
+    counts = count(problem, plan)
+    found = intervals(problem, questions, bounds, plan, seed)
+    return Inferred(found, _assumption(counts, plan), sample_warnings(counts, plan))
+
+
+def _assumption(counts: SampleCounts, plan: Sampling) -> str:
+    external = (
+        "the external table for a full count"
+        if plan.external_is_census
+        else f"the external table for one of {counts.external.sum():,.0f}, drawn independently"
+    )
+    rounded = "; counts may be off by rounding" if plan.internal_rounding or plan.external_rounding else ""
+    return (
+        "The bounds treat both tables as exact. The intervals add sampling error: they take the internal table for a "
+        f"random sample of {counts.internal.sum():,.0f} people and {external}{rounded}."
+    )
