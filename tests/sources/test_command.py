@@ -250,6 +250,6 @@ def test_an_interrupt_ends_the_program_and_all_that_it_started(tmp_path: Path) -
         os.kill(waiting.pid, signal.SIGINT)
         assert waiting.communicate(timeout=20)[0] == "interrupted\n"
         for pid in map(int, noted.read_text().split()):
-            assert until(lambda pid=pid: not alive(pid), 5)  # type: ignore[misc]
+            assert until(lambda pid=pid: not alive(pid))  # type: ignore[misc]
     finally:
         waiting.kill()

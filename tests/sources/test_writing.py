@@ -215,11 +215,11 @@ def test_a_disk_without_room_leaves_no_half_file(ending: str, tmp_path: Path) ->
 
 
 MANY = """
-import sys
-import numpy as np
+import signal, sys
 from fairbounds import Table
 from fairbounds.sources.writing import write_people
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has what runs in the background ignore it
 try:
     write_people(Table.from_columns({"job": list("abc"), "n": [1, 2, 3]}, [8_000_000] * 3), sys.argv[1])
 except KeyboardInterrupt:
