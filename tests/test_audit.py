@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -507,3 +508,48 @@ def test_the_bounds_of_an_audit_can_be_attained() -> None:
 def test_the_same_audit_twice_is_equal() -> None:
     assert audit() == audit()
     assert audit() != audit(threshold=0.5)
+
+
+def test_midnights_are_days() -> None:
+    """A dataframe stores days as times; a CSV has text, a database has dates."""
+    internal = pd.DataFrame({"day": pd.to_datetime(["2020-01-03", "2020-01-04"]), "ok": ["yes", "no"]})
+    for days in (["2020-01-03", "2020-01-04"], [date(2020, 1, 3), date(2020, 1, 4)]):
+        found = fb.audit(internal, {"day": days, "sex": ["F", "M"]}, protected="sex", decision="ok", reference="M")
+        assert found.strata.n == 2
+        assert [group.selection_rate.lower for group in found.groups] == [1.0, 0.0]
+        assert any("midnight" in said for said in found.warnings)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_one_possible_value_is_one_number(seed: int) -> None:
+    """Where every decision of a stratum is the same nothing is open, and rounding must not turn the ends around."""
+    rng = np.random.default_rng(seed)
+    jobs = [f"job {at}" for at in range(7)]
+    internal = {"job": jobs, "ok": rng.choice(["yes", "no"], 7), "n": rng.integers(1, 50, 7)}
+    external = {"job": jobs * 3, "sex": ["a"] * 7 + ["b"] * 7 + ["c"] * 7, "n": rng.integers(1, 99, 21)}
+    weights = {"internal_weight": "n", "external_weight": "n"}
+    metrics = [
+        "selection_rate",
+        "selection_difference",
+        "selection_ratio",
+        "impact_ratio",
+        "parity_gap",
+        "parity_ratio",
+    ]
+    asked: Any = {"protected": "sex", "decision": "ok", "favourable": "yes", "metrics": metrics, **weights}
+    if len(set(internal["ok"])) == 1:
+        return
+    found = fb.audit(internal, external, interval_method="none", **asked)
+    for finding in found.findings:
+        low, high = finding.bounds.lower, finding.bounds.upper
+        assert low is not None
+        assert high is not None
+        assert low <= high
+        assert high - low <= 1e-12 * max(1.0, abs(high))
+
+
+def test_a_missing_decision_kept_as_a_level_is_said_to_count_against() -> None:
+    internal = {"job": ["a", "a", "b"], "ok": ["yes", None, "no"]}
+    external = {"job": ["a", "b", "b"], "sex": ["F", "F", "M"]}
+    found = fb.audit(internal, external, protected="sex", decision="ok", favourable="yes", missing="level")
+    assert any("'ok' counts as not favourable" in said for said in found.warnings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -77,10 +78,19 @@ def answer(problem: Problem, question: Question, *, search: bool = True) -> Boun
     """Return the bounds of one metric for the groups it asks about."""
     metric, at, base = question.metric, question.group, question.reference
     if at is None:
-        return _compare_all(problem, metric)
+        return _in_order(_compare_all(problem, metric))
     if base is not None:
-        return _pair(problem, metric, at, base, search)
-    return _one_rate(problem, metric, at) if metric.form == "rate" else _against_best(problem, metric, at)
+        return _in_order(_pair(problem, metric, at, base, search))
+    return _in_order(_one_rate(problem, metric, at) if metric.form == "rate" else _against_best(problem, metric, at))
+
+
+def _in_order(bounds: Bounds) -> Bounds:
+    """Where only one value is possible, let rounding not make the lower end the greater one."""
+    if bounds.lower is None or bounds.upper is None or bounds.lower <= bounds.upper:
+        return bounds
+    middle = bounds.lower + (bounds.upper - bounds.lower) / 2
+    assert bounds.lower - bounds.upper <= _ROUNDING * max(1.0, abs(middle))
+    return replace(bounds, lower=middle, upper=middle)
 
 
 def _one_rate(problem: Problem, metric: Metric, at: int) -> Bounds:

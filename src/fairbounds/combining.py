@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from fairbounds.errors import ProblemError
+from fairbounds.errors import ProblemError, brief
 from fairbounds.extremes import prepare
 from fairbounds.intake import Bins, Intake, Model, Reading, Recode
 from fairbounds.levels import Level, show
@@ -61,6 +61,7 @@ class Combined:
     problem: Problem
     read: Reading
     roles: Roles
+    one_table: bool = False
 
     def provenance(self) -> dict[str, Any]:
         """Return what is needed to read the same tables in the same way, JSON-ready."""
@@ -87,6 +88,7 @@ class Combined:
             "bins": {name: list(edges) for name, edges in (roles.bins or {}).items()},
             "missing": roles.missing,
             "unmatched": roles.unmatched,
+            "one_table": self.one_table,
         }
 
 
@@ -100,6 +102,7 @@ def combine(internal: object, external: object, roles: Roles, *, keep_features: 
     keep_features : bool
         Whether columns that bounds do not need are to be kept: those named as features, or all.
     """
+    _refuse_wrong_types(roles)
     if roles.one_stratum not in ("allow", "error"):
         raise ProblemError(f"one_stratum is 'allow' or 'error', not {roles.one_stratum!r}")
     if roles.features is not None and roles.predict is None and not keep_features:
@@ -119,7 +122,7 @@ def combine(internal: object, external: object, roles: Roles, *, keep_features: 
         read.external,
         protected=intake.protected,
         decision=read.decision,
-        favourable=roles.favourable,
+        favourable=None if read.score is not None and roles.score is None and roles.label is None else roles.favourable,
         label=roles.label,
         positive=roles.positive,
         score=read.score,
@@ -130,7 +133,35 @@ def combine(internal: object, external: object, roles: Roles, *, keep_features: 
     )
     if roles.one_stratum == "error":
         _refuse_one_stratum(problem)
-    return Combined(problem, read, roles)
+    return Combined(problem, read, roles, intake.one_table)
+
+
+def _refuse_wrong_types(roles: Roles) -> None:
+    """Refuse what only Python can be given wrongly: the command line has text alone."""
+    for role in ("decision", "label", "score", "internal_weight", "external_weight"):
+        if not isinstance(name := getattr(roles, role), str | None):
+            raise ProblemError(f"{role} must be the name of a column, not {brief(name)}")
+    for role in ("protected", "common", "features"):
+        _refuse_no_names(role, getattr(roles, role))
+    for role in ("favourable", "positive", "reference"):
+        if isinstance(level := getattr(roles, role), list | tuple | dict | set):
+            raise ProblemError(f"{role} must be one level, not {brief(level)}")
+    _refuse_no_mapping("recode", roles.recode, Mapping, "{'job': {'RN': 'nurse'}}")
+    _refuse_no_mapping("bins", roles.bins, Sequence, "{'age': [25, 60]}")
+
+
+def _refuse_no_names(role: str, names: object) -> None:
+    if isinstance(names, str | None):
+        return
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise ProblemError(f"{role} must be the name of a column or a list of names, not {brief(names)}")
+
+
+def _refuse_no_mapping(role: str, given: object, inner: type, example: str) -> None:
+    if given is None:
+        return
+    if not isinstance(given, Mapping) or not all(isinstance(each, inner) for each in given.values()):
+        raise ProblemError(f"{role} must map columns, such as {example}, not be {brief(given)}")
 
 
 def _intake(internal: object, external: object, roles: Roles, keep_features: bool) -> Intake:
@@ -154,7 +185,11 @@ def _intake(internal: object, external: object, roles: Roles, keep_features: boo
 
 def several(names: Sequence[T] | None) -> tuple[T, ...] | None:
     """Take one name for a list of one: text is a sequence of letters, which nobody means."""
-    return None if names is None else cast("tuple[T, ...]", (names,)) if isinstance(names, str) else tuple(names)
+    if names is None:
+        return None
+    if not isinstance(names, Iterable):
+        raise ProblemError(f"{names!r} is no list; give names in a list")
+    return cast("tuple[T, ...]", (names,)) if isinstance(names, str) else tuple(names)
 
 
 def _same(internal: object, external: object) -> bool:

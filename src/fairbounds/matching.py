@@ -6,6 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Sequence
+from datetime import datetime, time
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -49,6 +50,8 @@ def match_levels(
     for name in common:
         for table, role in ((internal, "internal"), (external, "external")):
             _refuse_look_alikes(table, name, role)
+        internal, external, note = _as_dates_where_one_side_has_times(internal, external, name)
+        notes += note
         internal, external, note = _as_text_where_one_side_is(internal, external, name)
         notes += note
         _refuse_twins(internal, external, name)
@@ -74,6 +77,25 @@ def _refuse_look_alikes(table: Table, name: str, role: str) -> None:
                 f"{name!r} in the {role} table mixes types: {show(level)} is there both as {type(other).__name__} and "
                 f"as {type(level).__name__}; store the column with one type"
             )
+
+
+def _as_dates_where_one_side_has_times(internal: Table, external: Table, name: str) -> tuple[Table, Table, list[str]]:
+    """Match days that a dataframe stores as times, all of them midnight, to the other table's days."""
+    days = [_days(table, name) for table in (internal, external)]
+    if bool(days[0]) == bool(days[1]):
+        return internal, external, []
+    side = "internal" if days[0] else "external"
+    note = f"{name!r} holds times in the {side} table, all of them midnight; they were taken for dates"
+    if days[0]:
+        return internal.recode(name, days[0]), external, [note]
+    return internal, external.recode(name, days[1]), [note]
+
+
+def _days(table: Table, name: str) -> dict[Level, Level]:
+    """Return the day of each level, nothing where a level is no midnight."""
+    known = [level for level in table[name].levels if level is not None]
+    times = [level for level in known if isinstance(level, datetime) and level.time() == time() and not level.tzinfo]
+    return {level: level.date() for level in times} if len(times) == len(known) else {}
 
 
 def _as_text_where_one_side_is(internal: Table, external: Table, name: str) -> tuple[Table, Table, list[str]]:
@@ -127,6 +149,8 @@ def _refuse_twins(internal: Table, external: Table, name: str) -> None:
             f"{name!r} shares no level between the two tables: internal has {_with_mass(only_left, left)}, external "
             f"has {_with_mass(only_right, right)}{_closest(left, right)}; {_way_out(name, (*left, *right))}"
         )
+    if not only_left and not only_right:
+        return
     folded_left, folded_right = {_fold(level) for level in left}, {_fold(level) for level in right}
     twins_left = [level for level in only_left if _fold(level) and _fold(level) in folded_right]
     twins_right = [level for level in only_right if _fold(level) and _fold(level) in folded_left]
@@ -168,7 +192,13 @@ def _named(level: Level) -> str:
     return show(level) if level is None else brief(level)
 
 
+def _all_differ(numbers: Sequence[str]) -> bool:
+    """Whether no number is there in two spellings, as codes such as 01 and 1 are."""
+    return len({float(text) for text in numbers}) == len(set(numbers))
+
+
 def _way_out(name: str, levels: Sequence[Level] = ()) -> str:
-    if levels and all(re.fullmatch(r"-?\d+\.?\d*", show(level)) for level in levels):
+    texts = [show(level) for level in levels]
+    if levels and all(re.fullmatch(r"-?\d+\.?\d*", text) for text in texts) and _all_differ(texts):
         return f"cut the numbers into the same intervals with --bin {name}=10,20 or bins={{{name!r}: [10, 20]}}"
     return f"map them with --recode {name}=map.csv or recode={{{name!r}: {{old: new}}}}"

@@ -62,6 +62,11 @@ class Outcome:
         column = _one_of(decision, score)
         if positive is not None and label is None:
             raise ProblemError(f"--positive {show(positive)} names a level of the label; name its column with --label")
+        if score is not None and favourable is not None and label is None:
+            raise ProblemError(
+                f"--favourable {show(favourable)} names a level of a decision, but {score!r} is a score, the "
+                "probability of the favourable decision; leave it out"
+            )
         guessed: list[str] = []
         if score is not None:
             _check_scores(table, score)
@@ -128,7 +133,7 @@ def _settle_level(table: Table, column: str, wanted: Level, role: str, flag: str
     yes = [level for level in levels if show(level).casefold() in (*_YES, "1.0")]
     rest = [level for level in levels if level not in yes]
     if len(yes) == 1 and len(levels) <= 2 and all(show(level).casefold() in (*_NO, "0.0") for level in rest):
-        guessed.append(f"the favourable level of {column!r} was taken to be {show(yes[0])!r}")
+        guessed.append(f"The favourable level of {column!r} was taken to be {show(yes[0])!r}")
         return yes[0]
     raise ProblemError(
         f"{role} {column!r} has the levels {listed(show(level) for level in levels)}; "

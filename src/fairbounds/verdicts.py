@@ -48,6 +48,9 @@ class Policy:
     tolerance: float = 0.0
 
     def __post_init__(self) -> None:
+        for name in ("threshold", "tolerance"):
+            if not isinstance(getattr(self, name), int | float):
+                raise ProblemError(f"the {name} must be a number, not {getattr(self, name)!r}")
         if not 0 < self.threshold <= 1:
             raise ProblemError(f"the threshold must be above 0 and at most 1, such as 0.8, not {self.threshold}")
         if not 0 <= self.tolerance < 1:

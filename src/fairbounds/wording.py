@@ -61,6 +61,7 @@ def warnings(problem: Problem) -> tuple[str, ...]:
     return (
         *_reading(problem.internal, "internal"),
         *_reading(problem.external, "external"),
+        *_missing_outcome(problem),
         *(f"{note}." for note in (*problem.notes, *problem.outcome.guessed)),
         *_one_sided(problem),
         *_without_mass(problem),
@@ -78,6 +79,12 @@ def _reading(table: Table, role: str) -> list[str]:
         left_out = f"{gone}, {origin.dropped_share:.2%} of the weight, {_were(origin.dropped_rows)} left out"
         return [f"The {role} table has missing values in {columns}; {left_out}."]
     return [f"The {role} table has missing values in {columns}; they were kept as a level of their own."]
+
+
+def _missing_outcome(problem: Problem) -> list[str]:
+    """Say what becomes of a missing outcome that was kept as a level."""
+    names = [name for name in problem.outcome.columns if None in problem.internal[name].levels]
+    return [f"A missing value of {name!r} counts as not favourable." for name in names]
 
 
 def _some(n: int, one: str, many: str) -> str:

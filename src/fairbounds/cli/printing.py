@@ -49,6 +49,8 @@ def printing(so_far: str = "nothing was written") -> Iterator[None]:
     except KeyboardInterrupt:
         click.echo(f"fairbounds: interrupted; {so_far}", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+    except SystemExit:  # how rich ends a program whose output nobody reads, with the code of a failed gate
+        raise click.exceptions.Exit(_NOBODY_READS) from None
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would try to flush once more, and complain
         if isinstance(error, BrokenPipeError):

@@ -48,6 +48,8 @@ class Sampling:
     draws: int = 2000
 
     def __post_init__(self) -> None:
+        if not isinstance(self.level, int | float):
+            raise ProblemError(f"confidence must be a number between 0 and 1, not {self.level!r}")
         if not 0 < self.level < 1:
             raise ProblemError(f"confidence must lie between 0 and 1, not {self.level}")
         if self.method not in get_args(IntervalMethod):

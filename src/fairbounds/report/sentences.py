@@ -363,9 +363,7 @@ def _situation(audit: Audit, spell: Spell) -> str:
     columns = audit.provenance.get("columns") or {}
     held = WORDS["scores" if columns.get("score") else "decisions"]
     hidden = WORDS["and"].join(f"“{spell(name)}”" for name in columns.get("protected") or ())
-    inputs = audit.provenance.get("inputs") or {}
-    hashes = {role: (inputs.get(role) or {}).get("sha256") for role in ("internal", "external")}
-    one = hashes["internal"] is not None and hashes["internal"] == hashes["external"]
+    one = bool(audit.provenance.get("one_table"))
     return _say("situation_one" if one else "situation", held=held, hidden=hidden or WORDS["the_group"])
 
 

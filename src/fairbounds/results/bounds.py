@@ -26,7 +26,7 @@ class Bounds:
     lower, upper : float or None
         Infinite where unbounded; ``None`` where the metric is never defined.
     method : str
-        ``closed form``, ``search`` (branch and bound, certified) or ``separate ends``.
+        ``closed form``, ``search`` (certified) or ``separate ends``.
     sharp : bool
         Whether both ends are the true ends; otherwise they are valid but may be loose.
     defined : str
@@ -60,7 +60,9 @@ class Bounds:
         return self.lower - tolerance <= value <= self.upper + tolerance
 
     def attained_by(self, end: End) -> Table:
-        """Rebuild a joint distribution that fits both tables and has exactly this end as its metric.
+        """Rebuild a joint distribution that fits both tables and has this end as its metric.
+
+        It has it to rounding; where a search found the end, to the 1e-7 within which a search closes.
 
         Parameters
         ----------
