@@ -434,12 +434,14 @@ def test_many_atoms_are_resampled_as_few() -> None:
         ({"method": "independent"}, "did you mean 'independence'"),
         ({"classes": 3}, "'independence' has no options, but was given classes"),
         ({"method": "latent_class", "class": 3}, "no option 'class' .did you mean 'classes'"),
-        ({"method": "latent_class", "classes": 0}, "classes is 'auto' or a whole number"),
+        ({"method": "latent_class", "classes": 0}, "classes is a whole number of at least 1, not 0"),
         ({"method": "latent_class", "classes": "many"}, "classes is 'auto' or a whole number"),
-        ({"method": "latent_class", "classes": True}, "classes is 'auto' or a whole number"),
+        ({"method": "latent_class", "classes": True}, "classes is a whole number of at least 1, not True"),
         ({"method": "latent_class", "criterion": "aic"}, "'bic' or 'held_out', not 'aic'"),
-        ({"method": "latent_class", "starts": 0}, "at least 1"),
-        ({"method": "feasible_mean", "draws": 0}, "at least one draw"),
+        ({"method": "latent_class", "starts": 0}, "starts is a whole number of at least 1, not 0"),
+        ({"method": "latent_class", "starts": "3"}, "starts is a whole number of at least 1, not '3'"),
+        ({"method": "latent_class", "likelihood_tolerance": math.nan}, "likelihood_tolerance is a number"),
+        ({"method": "feasible_mean", "draws": 0}, "draws is a whole number of at least 1, not 0"),
         ({"method": "feasible_mean", "coordinates": "cells"}, "'internal' or 'outcome'"),
     ],
 )
@@ -452,10 +454,26 @@ def test_what_has_no_joint_says_so() -> None:
     found = estimate(problem(0), "parity_gap", method="regression")
     with pytest.raises(ProblemError, match="'regression' has no joint distribution"):
         found.resample(100)
-    with pytest.raises(ProblemError, match="at least one row"):
+    with pytest.raises(ProblemError, match="rows is a whole number of at least 1, not 0"):
         estimate(problem(0), "parity_gap").resample(0)
-    with pytest.raises(ProblemError, match="at least one person"):
+    with pytest.raises(ProblemError, match="number of people is a whole number of at least 1, not 0"):
         estimate(problem(0), "parity_gap").joint.sample(0)
+    with pytest.raises(ProblemError, match="rng is a whole number of at least 0, not 'x'"):
+        estimate(problem(0), "parity_gap").joint.sample(5, "x")  # type: ignore[arg-type]
+
+
+def test_a_bracket_is_promised_for_two_groups_only() -> None:
+    """With three, both covariances of both groups may have the signs asked for, and the truth lie outside."""
+    shown = []
+    for groups in (["F", "M"], ["a", "b", "c"]):
+        outside = {"c": [c for c in "xyz" for _ in groups], "g": groups * 3}
+        internal = Table.from_columns({"c": list("xxyyzz"), "d": [0, 1] * 3}, [3, 1, 2, 2, 1, 3])
+        external = Table.from_columns(outside, np.arange(1.0, 3 * len(groups) + 1) ** 1.5)
+        asked = Problem.from_tables(internal, external, protected="g", decision="d")
+        for method in ("weighted", "regression"):
+            found = estimate(asked, "selection_difference", method=method, group=groups[0], reference=groups[1])
+            shown.append("either side of the truth if" in found.details["assumption"])
+    assert shown == [True, True, False, False]
 
 
 @pytest.mark.parametrize("method", ["independence", "latent_class", "feasible_mean", "weighted", "regression"])

@@ -192,6 +192,26 @@ def likelihood(pair: Pair, fits: Fits, start: int) -> float:
     return sum(latent_class.log_likelihood(fits, start, *side) for side in pair.sides)
 
 
+def test_the_size_of_the_pieces_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fit(*random_pair(0), 3, np.random.default_rng(0), 20)
+    monkeypatch.setattr(latent_class, "_PIECE", 0.0)
+    parts: list[float] = []
+    pieces = fit(*random_pair(0), 3, np.random.default_rng(0), 20, told=parts.append)
+    assert np.array_equal(whole.tables, pieces.tables)
+    assert np.array_equal(whole.iterations, pieces.iterations)
+    assert len(parts) > 100
+    assert parts == sorted(parts)
+    assert parts[-1] == 1.0
+
+
+def test_a_fit_can_be_broken_off() -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(*random_pair(0), 3, np.random.default_rng(0), 20, told=interrupt)
+
+
 def test_a_fall_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     track, point, image = new_track(2, LANES), np.full((2, LANES), 0.5), np.full((2, LANES), 0.5)
     begin(track, 3)
@@ -199,8 +219,7 @@ def test_a_fall_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     gains = [advance(track, 3, value, point, image, np.zeros(2, np.int64), True)[1] for value in values]
     assert gains == [np.inf, -1.0]
 
-    nothing = np.zeros(1)
-    monkeypatch.setattr(latent_class, "climb", lambda *_: (nothing, nothing, nothing, 0.25))
+    monkeypatch.setattr(latent_class, "climb", lambda *_: (True, 0.25))
     with pytest.raises(SolverError, match=r"fell by 0\.25"):
         fit(*random_pair(0), 2, np.random.default_rng(0), 1)
 

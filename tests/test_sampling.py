@@ -396,11 +396,13 @@ def test_a_hopeless_grid_is_refused_with_its_size() -> None:
     ("options", "message"),
     [
         ({"method": "lattice"}, "no sampling method 'lattice'"),
-        ({"draws": 0}, "at least one draw"),
-        ({"chains": 0}, "one chain"),
+        ({"draws": 0}, "draws is a whole number of at least 1, not 0"),
+        ({"chains": 0}, "chains is a whole number of at least 1, not 0"),
         ({"start": "middle"}, "'vertex' or 'independence'"),
         ({"coordinates": "all"}, "'internal' or 'outcome'"),
-        ({"method": "grid", "points": 1}, "at least 2 points"),
+        ({"method": "grid", "points": 1}, "points is a whole number of at least 2, not 1"),
+        ({"method": "grid", "points": 2.5}, "points is a whole number of at least 2, not 2.5"),
+        ({"method": "grid", "limits": "loose"}, "'tight' or 'paper', not 'loose'"),
         ({"rng": -1}, "a seed is a whole number"),
         ({"rng": "x"}, "a seed is a whole number"),
     ],
@@ -408,6 +410,26 @@ def test_a_hopeless_grid_is_refused_with_its_size() -> None:
 def test_what_makes_no_sense_is_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(ProblemError, match=message):
         sample(binary_problem(0), **options)  # type: ignore[arg-type]
+
+
+def test_an_infinite_mean_has_no_standard_error() -> None:
+    """One stratum, half of it women: the men's rate is uniform on [0, 1], and 1/U has no mean."""
+    internal = Table.from_columns({"c": ["x", "x"], "d": [0, 1]}, [3, 3])
+    external = Table.from_columns({"c": ["x", "x"], "g": ["F", "M"]}, [3, 3])
+    draws = sample(Problem.from_tables(internal, external, protected="g", decision="d", reference="M"), draws=500)
+    assert draws.exact_mean == math.inf
+    assert draws.standard_error is None
+    assert draws.summary()["infinite_mean"] is True
+    assert draws.summary()["exact_mean"] is None
+
+
+def test_all_joints_of_a_grid_at_once_are_those_one_by_one() -> None:
+    joints = sample(binary_problem(3), method="grid", points=7).joints
+    assert joints is not None
+    at_once = joints.to_array()
+    assert len(at_once) == len(joints) == 49
+    for one, matrix in zip(joints, at_once, strict=True):
+        assert np.array_equal(np.sort(one.weights), np.sort(matrix[matrix > 0]))
 
 
 def test_a_draws_object_sums_up() -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 
 __all__ = [
     "FairboundsError",
@@ -29,6 +30,7 @@ __all__ = [
     "brief",
     "listed",
     "nearest",
+    "whole_number",
 ]
 
 
@@ -63,6 +65,19 @@ class MissingDependencyError(FairboundsError):
     def extra(cls, package: str, extra: str, purpose: str) -> MissingDependencyError:
         """Name the package, what it is for, and the line that installs it."""
         return cls(f"{purpose} needs {package}; install it with: pip install 'fairbounds[{extra}]'")
+
+
+def whole_number(name: str, value: object, least: int = 1) -> int:
+    """Return a whole number, or say that it is none.
+
+    Examples
+    --------
+    >>> whole_number("points", 100, least=2)
+    100
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ProblemError(f"{name} is a whole number of at least {least}, not {brief(value)}")
+    return int(value)
 
 
 def nearest(name: object, options: Iterable[object]) -> str:

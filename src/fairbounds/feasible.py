@@ -7,6 +7,7 @@ outcome is unknown, each group's mass may have any outcome (docs/method.md, 5).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
@@ -14,7 +15,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from fairbounds.errors import ProblemError
+from fairbounds.errors import ProblemError, whole_number
 from fairbounds.kernels.strata import BOTH, EXTERNAL_ONLY, INTERNAL_ONLY
 from fairbounds.metrics import event_indicators
 from fairbounds.problem import Problem
@@ -165,7 +166,13 @@ def free_parameters(internal: int | Sequence[int], common: int | Sequence[int], 
     >>> free_parameters(2, 2, 2), free_parameters(4, 2, 4), free_parameters([4, 5], [7, 2], [2, 5])
     (2, 18, 2394)
     """
-    sizes = [int(np.prod(levels, dtype=object)) for levels in (internal, common, external)]
-    if any(size < 1 for size in sizes):
-        raise ProblemError(f"every variable has at least one level, not {internal}, {common}, {external}")
+    given = {"internal": internal, "common": common, "external": external}
+    sizes = [
+        math.prod(whole_number(f"every number of {role} levels", n) for n in _listed(levels))
+        for role, levels in given.items()
+    ]
     return sizes[1] * (sizes[0] - 1) * (sizes[2] - 1)
+
+
+def _listed(levels: int | Sequence[int]) -> Sequence[int]:
+    return levels if isinstance(levels, Sequence) else [levels]

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fairbounds.errors import ProblemError
+from fairbounds.errors import whole_number
 from fairbounds.tables import Table, Variable
 
 __all__ = ["ClassJoint", "Joint", "MatchedJoint"]
@@ -31,9 +31,8 @@ class Joint(Protocol):
 
 
 def _generator(n: int, rng: int | np.random.Generator) -> np.random.Generator:
-    if n < 1:
-        raise ProblemError(f"a sample needs at least one person, not {n}")
-    return np.random.default_rng(rng)
+    whole_number("the number of people", n)
+    return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(whole_number("rng", rng, least=0))
 
 
 @dataclass(frozen=True, eq=False)

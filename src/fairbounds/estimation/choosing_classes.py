@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,6 +21,7 @@ __all__ = ["Criterion", "Trial", "choose", "fit_rows", "fitted"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Criterion: TypeAlias = Literal["bic", "held_out"]
 
+_DOING = "Fitting latent classes"
 _PATIENCE = 2  # numbers of classes in a row that may be worse than the best before the search ends
 _LEFT_OUT = 0.2
 
@@ -56,7 +59,7 @@ class Trial:
 
 def fitted(data: LatentData, classes: int, starts: int, rng: np.random.Generator) -> Fits:
     """Fit one number of classes to all people."""
-    return fit_rows(data, data.rows(), classes, starts, rng)
+    return fit_rows(data, data.rows(), classes, starts, rng, partial(report, _DOING))
 
 
 def choose(
@@ -67,16 +70,21 @@ def choose(
     trials: list[Trial] = []
     best: tuple[float, Fits] | None = None
     for classes in range(1, most + 1):
-        report("Fitting latent classes", (classes - 1) / most)
-        fits = fitted(data, classes, starts, rng)
-        trials.append(_trial(data, fits, halves, starts, rng))
+        told = partial(_told, classes, most)
+        fits = fit_rows(data, data.rows(), classes, starts, rng, told)
+        trials.append(_trial(data, fits, halves, starts, rng, told))
         if best is None or trials[-1].loss < best[0]:
             best = trials[-1].loss, fits
         if min(trial.loss for trial in trials[-_PATIENCE:]) > best[0]:
             break
-    report("Fitting latent classes", 1.0)
+    report(_DOING, 1.0)
     assert best is not None
     return tuple(trials), best[1]
+
+
+def _told(classes: int, most: int, part: float) -> None:
+    """Count every number of classes alike."""
+    report(_DOING, (classes - 1 + min(part, 0.99)) / most)
 
 
 def _trial(
@@ -85,20 +93,28 @@ def _trial(
     halves: tuple[tuple[Rows, Rows], tuple[Rows, Rows]] | None,
     starts: int,
     rng: np.random.Generator,
+    told: Callable[[float], None],
 ) -> Trial:
     classes, top = fits.class_weights.shape[1], float(fits.log_likelihood.max())
     loss = bic(top, n_parameters(data.sizes, classes), data.people)
     if halves is None:
         return Trial(classes, top, loss, None)
     kept, left = halves
-    partial = fit_rows(data, kept, classes, starts, rng)
-    start = int(np.argmax(partial.log_likelihood))
+    others = fit_rows(data, kept, classes, starts, rng, told)
+    start = int(np.argmax(others.log_likelihood))
     with np.errstate(divide="ignore"):
-        held_out = math.fsum(log_likelihood(partial, start, *rows) for rows in left)
+        held_out = math.fsum(log_likelihood(others, start, *rows) for rows in left)
     return Trial(classes, top, loss, held_out)
 
 
-def fit_rows(data: LatentData, rows: tuple[Rows, Rows], classes: int, starts: int, rng: np.random.Generator) -> Fits:
+def fit_rows(
+    data: LatentData,
+    rows: tuple[Rows, Rows],
+    classes: int,
+    starts: int,
+    rng: np.random.Generator,
+    told: Callable[[float], None] | None = None,
+) -> Fits:
     """Fit to the rows of both tables given."""
     inside, outside = rows
     return fit(
@@ -112,6 +128,7 @@ def fit_rows(data: LatentData, rows: tuple[Rows, Rows], classes: int, starts: in
         classes,
         rng,
         starts,
+        told=told,
     )
 
 

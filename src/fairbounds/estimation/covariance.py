@@ -30,19 +30,23 @@ _BRACKET = (
     "strata the outcome and the group go together (covariance of one sign) and, second, within groups the outcome and "
     "the group's share in the stratum go together with the same sign; with opposite signs both err the same way."
 )
+_NO_BRACKET = (
+    "With more than two groups 'weighted' and 'regression' are two estimates: no signs of covariances make them lie on "
+    "either side of the truth."
+)
 
 
 def by_weighting(problem: Problem, questions: Sequence[Question]) -> tuple[Estimate, ...]:
     """Weigh each stratum's outcome by the group's share there: the number is that of independence."""
-    found = independent_events(problem)
+    found, assumption = independent_events(problem), _assumption(problem)
     complete = bool((problem.strata.side == BOTH).all())
     return tuple(
         Estimate(
             "weighted",
             found.value(question),
             margin_preserving=complete,
-            note="Equal to the independence estimate; named for its part in the bracket with 'regression'.",
-            details={"assumption": _BRACKET},
+            note="Equal to the independence estimate; beside 'regression' because the two belong together.",
+            details={"assumption": assumption},
         )
         for question in questions
     )
@@ -58,10 +62,17 @@ def by_regression(problem: Problem, questions: Sequence[Question]) -> tuple[Esti
     return tuple(_estimate(problem, question, rates[question.metric.rate]) for question in questions)
 
 
+def _assumption(problem: Problem) -> str:
+    return _BRACKET if len(problem.groups) == 2 else _NO_BRACKET
+
+
 def _estimate(problem: Problem, question: Question, rates: FloatArray | None) -> Estimate:
-    details: dict[str, object] = {"assumption": _BRACKET}
+    details: dict[str, object] = {"assumption": _assumption(problem)}
     if rates is None:
-        note = "Not defined: the groups' shares vary too little between strata to tell their rates apart."
+        why = "the groups' shares vary too little between strata"
+        if len(problem.strata.mass) < len(problem.groups):
+            why = f"there are fewer strata ({len(problem.strata.mass)}) than groups ({len(problem.groups)}), too few"
+        note = f"Not defined: {why} to tell their rates apart."
         return Estimate("regression", None, margin_preserving=False, note=note, details=details)
     details["rates"] = dict(zip(map(str, problem.groups), rates.tolist(), strict=True))
     outside = bool((rates < 0).any() or (rates > 1).any())

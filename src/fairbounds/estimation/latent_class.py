@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from fairbounds.errors import ProblemError
+from fairbounds.errors import ProblemError, whole_number
 from fairbounds.estimation.choosing_classes import Criterion, Trial, choose, fitted
 from fairbounds.estimation.group_events import GroupEvents
 from fairbounds.estimation.latent_data import LatentData, Rows
@@ -53,16 +53,15 @@ class LatentClass:
     likelihood_tolerance: float = 2.0
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.classes, int) and not isinstance(self.classes, bool)
-        if self.classes != "auto" and not (whole and int(self.classes) >= 1):
+        if isinstance(self.classes, str) and self.classes != "auto":
             raise ProblemError(f"classes is 'auto' or a whole number of at least 1, not {self.classes!r}")
+        for name in ("classes", "starts", "most_classes"):
+            if getattr(self, name) != "auto":
+                whole_number(name, getattr(self, name))
         if self.criterion not in get_args(Criterion):
             raise ProblemError(f"classes are chosen by 'bic' or 'held_out', not {self.criterion!r}")
-        if self.starts < 1 or self.most_classes < 1 or self.likelihood_tolerance < 0:
-            raise ProblemError(
-                "starts and most_classes are at least 1 and likelihood_tolerance at least 0, not "
-                f"{self.starts}, {self.most_classes} and {self.likelihood_tolerance}"
-            )
+        if not self.likelihood_tolerance >= 0:
+            raise ProblemError(f"likelihood_tolerance is a number of at least 0, not {self.likelihood_tolerance}")
 
 
 def by_latent_class(
@@ -77,7 +76,7 @@ def by_latent_class(
     if options.classes == "auto":
         trials, fits = choose(data, options.starts, options.most_classes, options.criterion, rng)
     else:
-        trials, fits = (), fitted(data, options.classes, options.starts, rng)
+        trials, fits = (), fitted(data, int(options.classes), options.starts, rng)
     best = int(np.argmax(fits.log_likelihood))
     shared = _shared_details(data, fits, best, options, trials) | {"seed": seed}
     likely = fits.log_likelihood >= fits.log_likelihood[best] - options.likelihood_tolerance

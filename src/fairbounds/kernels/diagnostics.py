@@ -4,6 +4,8 @@ After Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), Rank-normalizatio
 improved R̂ for assessing convergence of MCMC, Bayesian Analysis 16, 667–718, https://doi.org/10.1214/20-BA1221.
 Draws have shape (chains, n, quantities) and every function answers per quantity. A quantity that is not a number in
 some draw has NaN for an answer. One that never changes has nothing to converge: R̂ = 1 and all draws effective.
+Effective sizes end the sum of autocorrelations with the last pair that is positive, as the paper prints it; Stan and
+arviz add the first term of the next pair, so theirs differ by some per cent where there are few draws a chain.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from fairbounds.kernels.compiling import compiled
 
-__all__ = ["GridStatistics", "Limits", "grid_joints", "grid_statistics", "grid_values"]
+__all__ = ["GridStatistics", "Limits", "grid_array", "grid_joints", "grid_statistics", "grid_values"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -125,13 +125,30 @@ def grid_joints(
     [[[0.25, 0.5], [0.25, 0.0]]]
     [[[0.5, 0.25], [0.0, 0.25]]]
     """
+    matrices = _by_stratum(row_mass, column_mass, values, feasible)
+    return (np.stack(joint) for joint in itertools.product(*matrices))
+
+
+def grid_array(row_mass: FloatArray, column_mass: FloatArray, values: FloatArray, feasible: BoolArray) -> FloatArray:
+    """Return the joints that `grid_joints` yields, in its order, shape (joints, C, 2, 2)."""
+    matrices = _by_stratum(row_mass, column_mass, values, feasible)
+    chosen = np.indices([len(each) for each in matrices]).reshape(len(matrices), -1)
+    out = np.empty((chosen.shape[1], len(matrices), 2, 2))
+    for c, (each, places) in enumerate(zip(matrices, chosen, strict=True)):
+        out[:, c] = each[places]
+    return out
+
+
+def _by_stratum(
+    row_mass: FloatArray, column_mass: FloatArray, values: FloatArray, feasible: BoolArray
+) -> list[FloatArray]:
+    """Return the feasible matrices of each stratum, shape (feasible values, 2, 2)."""
     row_mass, column_mass, values = _floats(row_mass), _floats(column_mass), _floats(values)
     _check_tables(row_mass, column_mass, ("C", 2))
     if values.ndim != 2 or len(values) != len(row_mass) or values.shape != np.shape(feasible):
         raise ValueError(f"values {values.shape}, feasible {np.shape(feasible)} do not fit {len(row_mass)} strata")
     strata = zip(row_mass, column_mass, values, np.asarray(feasible, dtype=np.bool_), strict=True)
-    matrices = [_matrices(row, column, value[chosen]) for row, column, value, chosen in strata]
-    return (np.stack(joint) for joint in itertools.product(*matrices))
+    return [_matrices(row, column, value[chosen]) for row, column, value, chosen in strata]
 
 
 def grid_statistics(

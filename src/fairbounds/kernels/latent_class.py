@@ -9,13 +9,15 @@ together, and very different models can be equally likely: every start is return
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from fairbounds.errors import ProblemError, SolverError
-from fairbounds.kernels.latent_em import CHUNK, LANES, SAFE, Model, Side, climb, step
+from fairbounds.kernels.latent_em import CHUNK, LANES, SAFE, Ascent, Model, Side, climb, new_ascent, step
 from fairbounds.kernels.squarem import new_track
 
 __all__ = [
@@ -34,6 +36,8 @@ __all__ = [
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+
+_PIECE = 0.2
 
 
 class Fits(NamedTuple):
@@ -86,6 +90,7 @@ def fit(
     internal_weight: float = 1.0,
     external_weight: float = 1.0,
     accelerate: bool = True,
+    told: Callable[[float], None] | None = None,
 ) -> Fits:
     """Fit the model from many random starts (docs/method.md, 11).
 
@@ -109,25 +114,44 @@ def fit(
         Multiply the counts of a table.
     accelerate : bool
         Extrapolate by SQUAREM; False is plain EM.
+    told : callable, optional
+        Called now and then with the part of the starts that have ended; what it raises ends the fit.
     """
     internal = (internal_codes, internal_counts, internal_columns, internal_weight)
     model = _model(sizes, internal, (external_codes, external_counts, external_columns, external_weight))
     points = _random_points(model, classes, starts, rng)
-    track = new_track(len(model.inverse) * classes, LANES)
-    value, iterations, converged, fell = climb(
-        model,
-        points,
-        float(tolerance),  # an int would be compiled for again
-        most,
-        accelerate,
-        _simplexes(model, classes),
-        track,
-        *_workspace(model, classes * LANES),
-    )
+    ascent = new_ascent(points)
+    # An int for a tolerance would be compiled for again.
+    fell = _climb_in_pieces(model, points, ascent, float(tolerance), most, accelerate, told)
     if fell > 0.0:
         raise SolverError(f"the likelihood of a latent class model fell by {fell:.3g} in an EM step; it never should")
     tables = np.ascontiguousarray(points[:, 1:].transpose(0, 2, 1))
-    return Fits(points[:, 0].copy(), tables, model.bounds[1:] - 1, value + model.baseline, iterations, converged)
+    value = ascent.value + model.baseline
+    return Fits(points[:, 0].copy(), tables, model.bounds[1:] - 1, value, ascent.iterations, ascent.converged)
+
+
+def _climb_in_pieces(
+    model: Model,
+    points: FloatArray,
+    ascent: Ascent,
+    tolerance: float,
+    most: int,
+    accelerate: bool,
+    told: Callable[[float], None] | None,
+) -> float:
+    """Climb in pieces of about `_PIECE` seconds: compiled code hears no interrupt, and nothing else can run."""
+    classes = points.shape[2]
+    track = new_track(len(model.inverse) * classes, LANES)
+    simplexes, workspace = _simplexes(model, classes), _workspace(model, classes * LANES)
+    steps, done = 8, False
+    while not done:
+        began = perf_counter()
+        done, fell = climb(model, points, tolerance, most, accelerate, simplexes, track, ascent, steps, *workspace)
+        elapsed = perf_counter() - began
+        steps = max(1, 2 * steps if elapsed < _PIECE / 2 else steps // 2 if elapsed > _PIECE else steps)
+        if told is not None:
+            told(1.0 if done else (min(ascent.turn[0], len(points)) - ascent.turn[1]) / len(points))
+    return fell
 
 
 def em_step(

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from fairbounds.kernels.compiling import compiled
 from fairbounds.kernels.squarem import Track, advance, begin
 
-__all__ = ["CHUNK", "LANES", "SAFE", "Model", "Side", "climb", "step"]
+__all__ = ["CHUNK", "LANES", "SAFE", "Ascent", "Model", "Side", "climb", "new_ascent", "step"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -79,6 +79,36 @@ class Model(NamedTuple):
     inverse: FloatArray
     frequency: FloatArray
     baseline: float
+
+
+class Ascent(NamedTuple):
+    """Where all starts are on their way, so that a climb can be broken off and gone on with.
+
+    Attributes
+    ----------
+    value, iterations, converged : array, shape (S,)
+        Of each start.
+    point : array, shape (D, LANES)
+    owner : array of int, shape (LANES,)
+        The start that a lane runs; −1 for none.
+    turn : array of int, shape (2,)
+        Starts handed out, and starts running.
+    """
+
+    value: FloatArray
+    iterations: IntArray
+    converged: npt.NDArray[np.bool_]
+    point: FloatArray
+    owner: IntArray
+    turn: IntArray
+
+
+def new_ascent(points: FloatArray) -> Ascent:
+    """Return the ascent before its first step, from points of shape (S, 1 + T, K)."""
+    starts, n, classes = points.shape
+    counts, found = np.zeros(starts, np.int64), np.zeros(starts, np.bool_)
+    lanes = np.full(LANES, -1, np.int64)
+    return Ascent(np.zeros(starts), counts, found, np.empty((n * classes, LANES)), lanes, np.zeros(2, np.int64))
 
 
 @compiled
@@ -288,32 +318,33 @@ def climb(
     accelerate: bool,
     simplex: IntArray,
     track: Track,
+    ascent: Ascent,
+    steps: int,
     first: FloatArray,
     second: FloatArray,
     first_sum: FloatArray,
     second_sum: FloatArray,
     f: FloatArray,
-) -> tuple[FloatArray, IntArray, npt.NDArray[np.bool_], float]:
-    """Run every start, LANES at a time, and write where each ends over where it began.
+) -> tuple[bool, float]:
+    """Run the starts, LANES at a time, for some steps, and write where each ends over where it began.
 
-    Returns values, iterations, whether each converged, and by how much a value fell that should not have (0 if none).
+    Returns whether all have ended, and by how much a value fell that should not have (0 if none).
     """
     starts, n, classes = points.shape
-    value, iterations, converged = np.zeros(starts), np.zeros(starts, np.int64), np.zeros(starts, np.bool_)
-    point, image = np.empty((n * classes, LANES)), np.empty((n, classes * LANES))
+    value, iterations, converged, point, owner, turn = ascent
+    image = np.empty((n, classes * LANES))
     people = np.sum(model.internal.counts) + np.sum(model.external.counts)
-    owner, queued, running = np.full(LANES, -1), 0, 0
-    while True:
+    for _ in range(steps):
         for lane in range(LANES):
-            if owner[lane] < 0 and queued < starts + LANES:
+            if owner[lane] < 0 and turn[0] < starts + LANES:
                 # Past the last start a lane repeats it, and nobody reads what it finds.
-                _copy_row(points, min(queued, starts - 1), point, lane, True)
+                _copy_row(points, min(turn[0], starts - 1), point, lane, True)
                 begin(track, lane)
-                owner[lane] = queued if queued < starts else -1
-                running += queued < starts
-                queued += 1
-        if running == 0:
-            return value, iterations, converged, 0.0
+                owner[lane] = turn[0] if turn[0] < starts else -1
+                turn[1] += turn[0] < starts
+                turn[0] += 1
+        if turn[1] == 0:
+            return True, 0.0
         now = step(model, point.reshape(n, -1), image, first, second, first_sum, second_sum, f)
         for lane in range(LANES):
             start = owner[lane]
@@ -322,10 +353,11 @@ def climb(
             iterations[start] += 1
             started, gain = advance(track, lane, now[lane], point, image.reshape(-1, LANES), simplex, accelerate)
             if gain < -_ROUNDING * (people + abs(now[lane])):
-                return value, iterations, converged, -gain
+                return True, -gain
             converged[start] = started and gain <= tolerance * abs(now[lane] + model.baseline)
             if converged[start] or iterations[start] >= most:
                 _copy_row(points, start, track.base, lane, False)
                 value[start] = track.before[lane]
                 owner[lane] = -1
-                running -= 1
+                turn[1] -= 1
+    return False, 0.0

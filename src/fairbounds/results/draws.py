@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fairbounds.errors import ProblemError
 from fairbounds.results.bounds import Bounds
 from fairbounds.results.naming import Label, in_words, json_number
 from fairbounds.tables import Table
@@ -139,7 +140,12 @@ class Draws:
 
     @property
     def standard_error(self) -> float | None:
-        """How far chance may have moved the mean (one standard deviation); ``None`` where nothing is random."""
+        """How far chance may have moved the mean (one standard deviation).
+
+        ``None`` where nothing is random, and where the mean is infinite: that of the draws then says nothing.
+        """
+        if self.exact_mean is not None and math.isinf(self.exact_mean):
+            return None
         effective = None if self.diagnosis is None else self.diagnosis.bulk_ess
         if self.method == "resample":
             effective = float(self.defined.size)
@@ -157,6 +163,8 @@ class Draws:
 
     def quantile(self, level: float) -> float:
         """Return the smallest value that at least this share of the draws does not exceed."""
+        if not 0 <= level <= 1:
+            raise ProblemError(f"the level of a quantile lies between 0 and 1, not at {level}")
         if not self.defined.size:
             return math.nan
         return float(np.quantile(self.defined, level, method="inverted_cdf"))
@@ -200,6 +208,7 @@ class Draws:
             "draws": len(self),
             "mean": json_number(self.mean),
             "exact_mean": json_number(self.exact_mean),
+            "infinite_mean": self.exact_mean == math.inf,
             "standard_error": json_number(self.standard_error),
             "standard_deviation": json_number(self.standard_deviation),
             "minimum": json_number(self.minimum),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairbounds.errors import ProblemError
+from fairbounds.errors import ProblemError, whole_number
 from fairbounds.joints import Joint
 from fairbounds.results.draws import Draws
 from fairbounds.results.naming import json_number
@@ -54,6 +54,9 @@ class Estimate:
     def resample(self, rows: int, draws: int = 1000, rng: Any = 0) -> Draws:
         """Draw samples of people from the joint behind the estimate, and compute the metric in each.
 
+        A score stays the probability that it is: people are drawn, and their decisions expected. Of decisions drawn
+        from scores the metric would vary more.
+
         Parameters
         ----------
         rows : int
@@ -68,9 +71,7 @@ class Estimate:
         """
         if self.resampler is None:
             raise ProblemError(f"the estimate {self.method!r} has no joint distribution to draw from")
-        if rows < 1 or draws < 1:
-            raise ProblemError(f"resampling needs at least one row and one draw, not {rows} and {draws}")
-        return self.resampler(rows, draws, rng)
+        return self.resampler(whole_number("rows", rows), whole_number("draws", draws), rng)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready data, without the joint."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from fairbounds.errors import ProblemError
+from fairbounds.errors import ProblemError, whole_number
 from fairbounds.feasible import FeasibleSet
-from fairbounds.kernels.grid import Limits, grid_joints, grid_values
+from fairbounds.kernels.grid import Limits, grid_array, grid_joints, grid_values
 from fairbounds.questions import Question
 from fairbounds.results import Bounds, Draws
 from fairbounds.sampling.exact import exact_mean
@@ -54,7 +54,9 @@ class GridJoints:
 
     def to_array(self) -> FloatArray:
         """Make all of them, shape (joints, internal cells, groups)."""
-        return self.feasible_set.unpaired(np.stack(list(self._matrices())))
+        rows = self.feasible_set.paired(self.feasible_set.cell_mass)
+        joints = grid_array(rows, self.feasible_set.group_mass, self.values, self.feasible)
+        return self.feasible_set.unpaired(joints)
 
     def event_mass(self) -> FloatArray:
         """Return the mass of every event in each group, shape (joints, 2, events), from a part for each stratum."""
@@ -79,6 +81,8 @@ def on_grid(
     feasible: FeasibleSet, questions: Sequence[Question], bounds: Sequence[Bounds], points: int, limits: Limits
 ) -> tuple[Draws, ...]:
     """Return each metric on every feasible joint of the grid."""
+    if limits not in get_args(Limits):
+        raise ProblemError(f"the limits of a grid are 'tight' or 'paper', not {limits!r}")
     _refuse_hopeless(feasible, points)
     rows = feasible.paired(feasible.cell_mass)
     joints = GridJoints(feasible, *grid_values(rows, feasible.group_mass, points, limits))
@@ -103,10 +107,9 @@ def on_grid(
 
 def _refuse_hopeless(feasible: FeasibleSet, points: int) -> None:
     """Say how many joints a grid would have where it cannot be made."""
-    if points < 2:
-        raise ProblemError(f"a grid needs at least 2 points per free parameter, not {points}")
+    whole_number("points", points, least=2)
     free, strata = feasible.n_free, len(feasible.group_mass)
-    instead = "draw from the joints with method='walk' instead"
+    instead = "draw from the joints by the walk instead (--sampling walk, method='walk')"
     if not feasible.binary:
         size = f"a grid of {points} points on each of {free:,} free parameters would have {points}^{free} joints"
         if feasible.one_sided:

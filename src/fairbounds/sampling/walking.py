@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from fairbounds.errors import ProblemError
+from fairbounds.errors import ProblemError, whole_number
 from fairbounds.feasible import FeasibleSet
 from fairbounds.kernels.diagnostics import diagnose
 from fairbounds.kernels.walk import start, walk
@@ -49,12 +49,10 @@ class Plan:
     def __post_init__(self) -> None:
         if self.start not in get_args(Start):
             raise ProblemError(f"a walk starts at 'vertex' or 'independence', not {self.start!r}")
-        wanted = 1 if self.effective is None else self.effective
-        if self.draws < 1 or self.chains < 1 or wanted < 1:
-            raise ProblemError(
-                "a walk needs at least one draw, one chain and one effective draw, not "
-                f"draws={self.draws}, chains={self.chains}, effective={self.effective}"
-            )
+        whole_number("draws", self.draws)
+        whole_number("chains", self.chains)
+        if self.effective is not None:
+            whole_number("effective", self.effective)
 
     @property
     def wanted(self) -> int:
