@@ -199,3 +199,51 @@ def test_a_process_writes_a_million_people(folder: Path) -> None:
     assert re.match("1,000,000 people were written", done.stdout)
     assert pq.read_metadata("people.parquet").num_rows == 1_000_000
     assert sorted(os.listdir(folder)) == ["applicants.csv", "census.csv", "people.parquet"]
+
+
+def test_a_model_that_reads_the_group_has_the_ratio_that_it_has(folder: Path, capsys: Captured) -> None:
+    """0.4 for every woman and 0.9 for every man, whatever else they are."""
+    assert cli.run(synthesize(out="people.parquet", rows=2000)) == 0
+    model = folder / "model.py"
+    model.write_text(
+        "import csv, sys\nfor row in csv.DictReader(sys.stdin): print(0.9 if row['sex'] == 'male' else 0.4)\n"
+    )
+    capsys.readouterr()
+    asked = ["--predict-command", f"{sys.executable} {model}", "--feature", "sex", "--reference", "male"]
+    asked += ["--metric", "disparate_impact", "--format", "json"]
+    assert cli.run(["audit", "people.parquet", "people.parquet", "--protected", "sex", *asked]) == 0
+    audit = json.loads(capsys.readouterr().out)
+    [finding] = audit["findings"]
+    assert finding["bounds"]["lower"] == pytest.approx(4 / 9, abs=1e-12)
+    assert finding["bounds"]["upper"] == pytest.approx(4 / 9, abs=1e-12)
+    assert any("made up" in said for said in audit["warnings"])
+
+
+def test_a_latent_class_model_says_how_sure_it_is(folder: Path, capsys: Captured) -> None:
+    """The census has pilots, whom the model draws although no applicant is one."""
+    write(folder, {"census.csv": EXTERNAL + "pilot,female,4000\npilot,male,4000\n"})
+    assert cli.run(synthesize("--method", "latent_class", "--classes", "2", "--starts", "4", rows=3000)) == 0
+    printed = capsys.readouterr().out
+    assert "The model has 2 classes." in printed
+    assert "The model misplaces" in printed
+    assert "the model fills in the rest" in printed
+    assert "nobody is drawn" not in printed
+    assert any(person["job"] == "pilot" for person in people(folder / "people.csv"))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--classes", "3"], ["classes", "'latent_class'", "'independence'"]),
+        (["--starts", "3"], ["starts", "'latent_class'", "'independence'"]),
+        (["--method", "latent_class", "--population", "internal"], ["population", "'independence'"]),
+        (["--feature", "incme"], ["a column 'incme'", "did you mean 'income'"]),
+    ],
+)
+def test_options_are_never_ignored(options: list[str], words: list[str], folder: Path, capsys: Captured) -> None:
+    before = listing(folder)
+    assert cli.run(synthesize(*options)) == 2
+    said = capsys.readouterr().err
+    assert not [word for word in words if word not in said], said
+    assert len(said.splitlines()) == 1
+    assert listing(folder) == before

@@ -16,7 +16,7 @@ from fairbounds.questions import Question
 from fairbounds.results import Audit, Bounds, Estimate, Finding, GroupSummary, Interval, label_of
 from fairbounds.seeds import Rng, settled_seed
 from fairbounds.verdicts import Policy
-from fairbounds.wording import assumptions, warnings
+from fairbounds.wording import assumptions, one_table, warnings
 
 __all__ = ["Asked", "default_metrics"]
 
@@ -78,7 +78,7 @@ class Asked:
             groups=_groups(problem),
             findings=self._findings(problem, questions, bounds, inferred.intervals),
             assumptions=assumptions(problem, self.chosen_methods, inferred.assumption),
-            warnings=(*combined.read.notes, *warnings(problem), *inferred.warnings),
+            warnings=(*combined.read.notes, *one_table(combined.one_table), *warnings(problem), *inferred.warnings),
             provenance=combined.provenance() | settings,
         )
 

@@ -126,7 +126,7 @@ def combine(internal: object, external: object, roles: Roles, *, keep_features: 
         label=roles.label,
         positive=roles.positive,
         score=read.score,
-        common=intake.linking(),
+        common=intake.strata(),
         reference=roles.reference,
         population=roles.population,
         unmatched=roles.unmatched,

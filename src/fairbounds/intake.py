@@ -141,11 +141,25 @@ class Intake:
             )
         return tuple(shared)
 
+    def strata(self) -> tuple[str, ...]:
+        """Return the variables that link the tables as `read` returns them.
+
+        A model that reads a protected column of one table decides by it. So its column is a common variable too, under
+        another name, or the groups' outcomes would be mixed.
+        """
+        return (*self.linking(), *map(_twin, self._decided_by))
+
+    @property
+    def _decided_by(self) -> tuple[str, ...]:
+        """Protected columns that the model reads, of a table that is both internal and external."""
+        return tuple(name for name in self.protected if self.one_table and name in (self.features or ()))
+
     def read(self, recode: Recode, bins: Bins) -> Reading:
         """Read both tables, ask the model if there is one, and recode."""
         common = list(self.linking())
         outside = [*common, *self.protected, *self.kept_features(self.external)]
         external = self.external.read(outside, weight=self.external_weight, missing=self.missing)
+        external = _with_twins(external, self._decided_by)
         if self.model is None:
             columns = [*common, *self.kept_features(self.internal)]
             internal, decision, score = self._read_internal(columns), self.decision, self.score
@@ -182,7 +196,9 @@ class Intake:
         answered, kind = apply_model(rows, read, model.predict, favourable=model.favourable, like=model.like)
         column = answered.names[-1]
         label = [] if self.label is None else [self.label]
-        kept = answered.marginal([*common, *self.kept_features(self.internal), *label, column])
+        twins = [_twin(name) for name in self._decided_by]
+        answered = _with_twins(answered, self._decided_by)
+        kept = answered.marginal([*common, *twins, *self.kept_features(self.internal), *label, column])
         return (kept, None, column) if kind == "score" else (kept, column, None)
 
     def _model_reads(self, common: list[str]) -> list[str]:
@@ -191,6 +207,17 @@ class Intake:
             _refuse_unknown(self.internal, self.features)
             return list(self.features)
         return [name for name in self.internal.columns if name in (*common, *self._features(self.internal))]
+
+
+def _twin(name: str) -> str:
+    return f"{name} as the model reads it"
+
+
+def _with_twins(table: Table, names: Sequence[str]) -> Table:
+    for name in names:
+        levels = table[name].levels
+        table = table.with_variable(_twin(name), [levels[code] for code in table.column(name).tolist()])
+    return table
 
 
 def _refuse_unknown(source: Source, names: Sequence[str | None]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from fairbounds.answering import Asked
 from fairbounds.combining import Roles, combine, several
-from fairbounds.errors import ProblemError
+from fairbounds.errors import ProblemError, brief, listed, nearest
 from fairbounds.estimation import Method, estimate, needs_features
 from fairbounds.feasible import Coordinates
 from fairbounds.inference import IntervalMethod
@@ -22,7 +22,7 @@ from fairbounds.sampling import Limits, Plan, sample_all
 from fairbounds.sampling import Method as Sampling
 from fairbounds.seeds import Rng, settled_seed
 from fairbounds.sources import MissingPolicy, open_source
-from fairbounds.wording import left_out
+from fairbounds.wording import filled_in, left_out
 
 __all__ = ["audit", "explore", "synthesize"]
 
@@ -245,8 +245,8 @@ def synthesize(
     bins: Bins | None = None,
     missing: MissingPolicy = "error",
     unmatched: Unmatched = "warn",
-    classes: Literal["auto"] | int = "auto",
-    starts: int = 16,
+    classes: Literal["auto"] | int | None = None,
+    starts: int | None = None,
     rng: Rng = None,
 ) -> Synthesis:
     """Draw people with the variables of both tables from an estimated joint, for a black box to be asked about.
@@ -280,9 +280,7 @@ def synthesize(
     >>> fb.synthesize(internal, external, protected="sex", rows=500).people
     Table(job: 2, income: 2, sex: 2; 4 cells, total 500)
     """
-    if method not in ("independence", "latent_class"):
-        raise ProblemError(f"people are drawn by 'independence' or 'latent_class', not {method!r}")
-    seed = settled_seed(rng)
+    seed, options = settled_seed(rng), _options_of(method, classes, starts, population)
     linked = {*(several(common) or open_source(external, "external").columns), *(several(protected) or ())}
     roles = Roles(
         protected,
@@ -298,7 +296,6 @@ def synthesize(
         unmatched=unmatched,
     )
     combined = combine(internal, external, roles, keep_features=True)
-    options: dict[str, Any] = {"classes": classes, "starts": starts} if method == "latent_class" else {}
     found = estimate(
         combined.problem, "selection_rate", method=method, group=combined.problem.groups[0], rng=seed, **options
     )
@@ -309,7 +306,23 @@ def synthesize(
         del known[name]
     del known["columns"]["decision"]
     settings = {"method": method, "rows": rows, "seed": seed, "population": population, "details": found.details}
-    return Synthesis(people, (*combined.read.notes, *left_out(combined.problem)), known | settings)
+    beside = left_out(combined.problem) if method == "independence" else filled_in(combined.problem)
+    notes = [found.note] if found.note and method == "latent_class" else []
+    return Synthesis(people, (*combined.read.notes, *beside, *notes), known | settings)
+
+
+def _options_of(
+    method: str, classes: Literal["auto"] | int | None, starts: int | None, population: Population
+) -> dict[str, Any]:
+    """Return the options of a method, and refuse those that it does not have."""
+    if method not in ("independence", "latent_class"):
+        raise ProblemError(f"people are drawn by 'independence' or 'latent_class', not {method!r}")
+    given = {name: value for name, value in (("classes", classes), ("starts", starts)) if value is not None}
+    if method == "independence" and given:
+        raise ProblemError(f"{next(iter(given))} belongs to the method 'latent_class', not to 'independence'")
+    if method == "latent_class" and population == "internal":
+        raise ProblemError("population belongs to the method 'independence': a latent class model has one of its own")
+    return given
 
 
 def _split_options(options: dict[str, Any]) -> tuple[Roles, Asked]:
@@ -326,6 +339,12 @@ def _any_outcome(
     source = open_source(internal, "internal")
     own = [name for name in source.columns if name not in linked and name != weight]
     if features is not None:
+        known = list(dict.fromkeys([*source.columns, *sorted(linked)]))
+        for name in features:
+            if name not in known:
+                raise ProblemError(
+                    f"neither table has a column {brief(name)}{nearest(name, known)}; there are {listed(known)}"
+                )
         own = [name for name in own if name in features]
     if not own:
         raise ProblemError(

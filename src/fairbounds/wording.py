@@ -10,7 +10,7 @@ from fairbounds.origins import Origin
 from fairbounds.problem import Problem
 from fairbounds.tables import Table
 
-__all__ = ["assumptions", "left_out", "warnings"]
+__all__ = ["assumptions", "filled_in", "left_out", "one_table", "warnings"]
 
 _STRONG_MISMATCH = 0.1
 
@@ -69,6 +69,16 @@ def warnings(problem: Problem) -> tuple[str, ...]:
     )
 
 
+def one_table(is_one: bool) -> list[str]:
+    """Say what an audit of a model on one table of people, groups and all, can show."""
+    if not is_one:
+        return []
+    return [
+        "Internal and external are one table, so what is found holds for the people in it. If they were made up, as by "
+        "fairbounds synthesize, it holds for the assumption by which they were made, not for anybody real."
+    ]
+
+
 def _reading(table: Table, role: str) -> list[str]:
     origin: Origin | None = table.origin
     if origin is None or not origin.missing:
@@ -96,11 +106,26 @@ def _were(n: int) -> str:
 
 
 def left_out(problem: Problem) -> tuple[str, ...]:
-    """Return what of the two tables has no part in an estimated joint."""
+    """Return what of the two tables has no part in a joint that is put together inside strata."""
     return (
         *(f"{note}." for note in problem.notes),
         *_one_sided(problem, "nobody is drawn from there"),
         *_without_mass(problem),
+        *_disagreement(problem),
+    )
+
+
+def filled_in(problem: Problem) -> tuple[str, ...]:
+    """Return what a model of both tables has to say of its own where one of them has nobody."""
+    summary = problem.summary
+    sides = (("external", "internal", summary.external_only_mass), ("internal", "external", summary.internal_only_mass))
+    return (
+        *(f"{note}." for note in problem.notes),
+        *(
+            f"{mass:.2%} of the {table} table lies in strata that the {other} table lacks; the model fills in the rest."
+            for table, other, mass in sides
+            if mass > 0
+        ),
         *_disagreement(problem),
     )
 

@@ -25,9 +25,9 @@ _MEANING = {
 }
 
 
-def _classes(context: click.Context, parameter: click.Parameter, typed: str) -> str | int:
+def _classes(context: click.Context, parameter: click.Parameter, typed: str | None) -> str | int | None:
     """Read ``auto`` or a number of classes."""
-    if typed == "auto":
+    if typed is None or typed == "auto":
         return typed
     if not typed.isdecimal() or int(typed) < 1:
         raise click.BadParameter(f"{typed!r} is neither auto nor a whole number of at least 1", context, parameter)
@@ -49,15 +49,11 @@ def _classes(context: click.Context, parameter: click.Parameter, typed: str) -> 
 )
 @click.option(
     "--classes",
-    default="auto",
     metavar="auto|NUMBER",
     callback=_classes,
-    show_default=True,
-    help="Hidden classes of latent_class.",
+    help="Hidden classes of latent_class. Default: auto, as many as the data call for.",
 )
-@click.option(
-    "--starts", type=click.IntRange(min=1), default=16, show_default=True, help="Random starts of latent_class."
-)
+@click.option("--starts", type=click.IntRange(min=1), help="Random starts of latent_class. Default: 16.")
 def synthesize(internal: str, external: str, *, out: Path, **options: Any) -> None:
     """Make up people who have the columns of INTERNAL and of EXTERNAL, for a model to be asked about.
 
@@ -83,5 +79,8 @@ def _print(made: Synthesis, out: Path) -> None:
     who = "1 person was" if people == 1 else f"{people:,} people were"
     click.echo(f"{who} written to {out}, with {', '.join(made.people.names)}.")
     click.echo(f"They are made up by the method {method}: {_MEANING[method]}.")
+    if method == "latent_class":
+        n = made.provenance["details"]["classes"]
+        click.echo(f"The model has {n} {'class' if n == 1 else 'classes'}.")
     for warning in made.warnings:
         click.echo(f"! {warning}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from fairbounds.bounding import answer
 from fairbounds.errors import ProblemError, whole_number
 from fairbounds.estimation.choosing_classes import Criterion, Trial, choose, fitted
 from fairbounds.estimation.group_events import GroupEvents
@@ -84,7 +85,22 @@ def by_latent_class(
     mass = event_mass(data, fits)
     found = GroupEvents(mass[best], lambda: (mass[best], np.eye(mass.shape[2])))
     joint = ClassJoint(data.variables, fits.class_weights[best], _by_variable(fits, best))
-    return tuple(_estimate(question, found, mass[likely], shared, joint, doubts) for question in questions)
+    doubts.append(_misfit_in_words(shared["misfit"]))
+    estimates = (_estimate(question, found, mass[likely], shared, joint, doubts) for question in questions)
+    return tuple(_placed(problem, *each) for each in zip(questions, estimates, strict=True))
+
+
+def _placed(problem: Problem, question: Question, found: Estimate) -> Estimate:
+    """Say so where no population that fits both tables has the value."""
+    bounds = answer(problem, question)
+    if found.value is None or bounds.lower is None or bounds.contains(found.value):
+        return found
+    return replace(found, note=f"Outside the bounds, because the model does not fit both tables. {found.note}")
+
+
+def _misfit_in_words(misfit: dict[str, float]) -> str:
+    parts = " and ".join(f"{100 * part:.2g} % of the {role} table" for role, part in misfit.items())
+    return f"The model misplaces {parts} (total variation)."
 
 
 def _estimate(
@@ -116,7 +132,8 @@ def _not_identified(spread: list[float] | None, likely: int, starts: int) -> str
         return "Not identified: the metric has no finite value at the fits that are equally likely."
     if likely == 1:
         return f"Not shown to be identified: only 1 of {starts} starts found this fit; ask for more starts."
-    return f"Not identified: {likely} equally likely fits give values from {spread[0]:.3g} to {spread[1]:.3g}."
+    low, high = (f"{end:.3g}".replace("-", "−") for end in spread)
+    return f"Not identified: {likely} equally likely fits give values from {low} to {high}."
 
 
 def _doubts(fits: Fits, options: LatentClass, trials: Sequence[Trial]) -> list[str]:
