@@ -87,7 +87,7 @@ def test_a_metric_that_cannot_vary_is_valid_json(folder: Path, capsys: Captured)
     drawn = found(capsys)["distributions"][0]
     assert drawn["mean"] == pytest.approx(1 / (2 / 3))
     assert cli.run(explore(format=None)) == 0
-    assert "Every joint drawn has the value 1.500." in capsys.readouterr().out
+    assert "Every joint has the value 1.500." in capsys.readouterr().out
 
 
 def test_a_ratio_that_may_be_infinite_is_valid_json(folder: Path, capsys: Captured) -> None:

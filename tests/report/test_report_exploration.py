@@ -150,7 +150,7 @@ def test_draws_beyond_the_scale_are_left_out_and_told() -> None:
     draws = Draws("disparate_impact", "Asian", "White", "grid", values, finding.bounds)
     audit = Audit("internal", StrataSummary(1, 0, 0), Mismatch(0, 0), (), (finding,))
     text = one_line(printed(Exploration(audit, (draws,))))
-    assert "25.0% of the joints drawn lie beyond the scale" in text
+    assert "25.0% of the joints lie beyond the scale" in text
     assert "Mean infinite" in text
     assert "a mean may not exist" in text
     assert re.search(r"0 +0\.8 +1 +5", text)
@@ -170,7 +170,7 @@ def test_figures_are_those_of_the_draws() -> None:
     """0.1, 0.2, …, 1: the mean is 0.55, the standard deviation the root of 0.0825, seven lie below 0.8."""
     said = spread([at / 10 for at in range(1, 11)])
     assert "Mean 0.550, standard deviation 0.287." in said
-    assert "Half of the joints drawn lie between 0.300 and 0.800, 95% between 0.100 and 1." in said
+    assert "Half of the joints lie between 0.300 and 0.800, 95% between 0.100 and 1." in said
     assert "70.0% of them lie below 0.8." in said
 
 
@@ -201,8 +201,8 @@ def test_chains_that_disagree_are_told() -> None:
 
 def test_joints_without_a_value_are_told() -> None:
     assert "In 50.0% of the joints drawn it is 0/0" in spread([math.nan, 0.5, math.nan, 0.7])
-    assert spread([math.nan, math.nan]) == "No joint drawn gives it a value."
-    assert spread([0.5, 0.5]) == "Every joint drawn has the value 0.500."
+    assert spread([math.nan, math.nan]) == "No joint gives it a value."
+    assert spread([0.5, 0.5]) == "Every joint has the value 0.500."
 
 
 def test_where_the_joints_come_from() -> None:

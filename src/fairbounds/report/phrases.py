@@ -172,18 +172,23 @@ SENTENCES = {
     "no_draws": "There are no joints to show.",
     "walked": "{n} joints that fit both tables, drawn at random by {chains} over {free} (seed {seed}).",
     "gridded": "{n} joints that fit both tables: those of a grid of {points} values in each stratum.",
+    "gridded_paper": (
+        "{n} joints that fit both tables: those of a grid of {points} values in each stratum, over the paper's looser "
+        "limits."
+    ),
     "drawn": "{n} joints that fit both tables.",
     "more_drawn": "and {n} more, less extreme; --format json has them all",
     "mean": "Mean {mean}, standard deviation {deviation}.",
+    "mean_infinite": "The mean is infinite, by formula; that of these joints, {mean}, means nothing.",
     "mean_with": "Mean {mean} ({beside}), standard deviation {deviation}.",
     "mean_error": "± {error} from sampling",
     "mean_exact": "{exact} by formula",
-    "one_value": "Every joint drawn has the value {value}.",
-    "no_value": "No joint drawn gives it a value.",
-    "half": "Half of the joints drawn lie between {low} and {high}, 95% between {lowest} and {highest}.",
+    "one_value": "Every joint has the value {value}.",
+    "no_value": "No joint gives it a value.",
+    "half": "Half of the joints lie between {low} and {high}, 95% between {lowest} and {highest}.",
     "share_below": "{share} of them lie below {low}.",
     "share_band": "{share} of them lie below {low}, {amid} between {low} and {high}, {above} above {high}.",
-    "off_scale": "{share} of the joints drawn lie beyond the scale.",
+    "off_scale": "{share} of the joints lie beyond the scale.",
     "undefined_share": "In {share} of the joints drawn it is 0/0 and has no value; the figures are of the others.",
     "no_mean": "It is unbounded, so that a mean may not exist: read the quantiles.",
     "unsettled": (

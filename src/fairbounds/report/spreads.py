@@ -27,7 +27,8 @@ def how_drawn(draws: Draws) -> str:
         chains, free = count(known["chains"], "chain"), count(known["free_parameters"], "free parameter")
         return SENTENCES["walked"].format(n=n, chains=chains, free=free, seed=known["seed"])
     if draws.method == "grid" and "points" in known:
-        return SENTENCES["gridded"].format(n=n, points=f"{known['points']:,}")
+        sentence = "gridded_paper" if known.get("limits") == "paper" else "gridded"
+        return SENTENCES[sentence].format(n=n, points=f"{known['points']:,}")
     return SENTENCES["drawn"].format(n=n)
 
 
@@ -51,6 +52,8 @@ def spread_sentences(finding: Finding, draws: Draws, *limits: float) -> list[str
 
 
 def _middle(draws: Draws, limits: tuple[float, ...]) -> str:
+    if draws.exact_mean == math.inf:
+        return SENTENCES["mean_infinite"].format(mean=value(draws.mean, *limits))
     beside = []
     if draws.standard_error is not None and math.isfinite(draws.standard_error):
         beside.append(SENTENCES["mean_error"].format(error=exact(draws.standard_error, 1)))
