@@ -86,7 +86,7 @@ Block: TypeAlias = Heading | Paragraph | Bullets | Code | Grid | Illustration
 
 
 def as_markdown(blocks: Sequence[Block]) -> str:
-    """Write blocks as Markdown, figures as links to ``figures/NAME.svg``.
+    r"""Write blocks as Markdown, figures as links to ``figures/NAME.svg``.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def as_markdown(blocks: Sequence[Block]) -> str:
     <BLANKLINE>
     By bin:
     <BLANKLINE>
-    | bin | P(a\\|b) |
+    | bin | P(a\|b) |
     |:---|---:|
     | 0 to 1 | 0.5 |
     """

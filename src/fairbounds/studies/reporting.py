@@ -1,4 +1,4 @@
-"""Every table and figure of the paper from one call: the studies run, their chapters put together, the folder written."""
+"""Every table and figure of the paper from one call: studies run, chapters put together, the folder written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairbounds.errors import MissingDependencyError, ProblemError, nearest
 from fairbounds.plots import require_drawing
 from fairbounds.progress import report
 from fairbounds.studies.chapters.feasible import feasible_chapter
-from fairbounds.studies.chapters.parts import Chapter, times
+from fairbounds.studies.chapters.parts import Chapter
 from fairbounds.studies.chapters.simulation import SimulationResults, simulation_chapter
 from fairbounds.studies.chapters.stress import stress_chapter
 from fairbounds.studies.chapters.structural import structural_chapter
@@ -124,10 +124,11 @@ class Reproduction:
         return (
             Heading(1, TITLE),
             Paragraph(
-                "V. Ramineni, H. A. Rahmani, E. Yilmaz, D. Barber (2025), *Beyond Internal Data: Bounding and Estimating "
-                "Fairness from Incomplete Data*, arXiv:2508.13040. Its tables and figures, computed again by fairbounds "
-                f"{version('fairbounds')} with the words of the paper: DI is the ratio and DD the difference of two groups' rates. "
-                "This folder is what the following line writes; the same line gives the same bytes."
+                "V. Ramineni, H. A. Rahmani, E. Yilmaz, D. Barber (2025), *Beyond Internal Data: Bounding and "
+                "Estimating Fairness from Incomplete Data*, arXiv:2508.13040. Its tables and figures, computed again "
+                f"by fairbounds {version('fairbounds')} with the words of the paper: DI is the ratio and DD the "
+                "difference of two groups' rates. This folder is what the following line writes; the same line gives "
+                "the same bytes."
             ),
             Code(self.command),
             *self.beside_paper(),

@@ -23,12 +23,12 @@ SUMMARY = "summary.json"
 
 
 def csv_text(columns: Columns) -> str:
-    """Write columns as CSV, every number with all its digits and no value as nothing.
+    r"""Write columns as CSV, every number with all its digits and no value as nothing.
 
     Examples
     --------
     >>> csv_text({"kl_bin": ["0–0.05"], "mean": [0.1], "sd": [None], "kept": [True]})
-    'kl_bin,mean,sd,kept\\n0–0.05,0.1,,true\\n'
+    'kl_bin,mean,sd,kept\n0–0.05,0.1,,true\n'
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

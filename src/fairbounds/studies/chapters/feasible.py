@@ -1,8 +1,7 @@
-"""Real data over the feasible set: the distribution of each metric, and what further common variables do to the width."""
+"""Real data over the feasible set: the distribution of each metric, and what further common variables do to it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,9 +38,10 @@ def feasible_chapter(study: RealFeasibleStudy, sets: CommonSetStudy) -> Chapter:
     blocks: list[Block] = [
         Heading(2, "Real data: the feasible set"),
         Paragraph(
-            "Two internal variables of two levels, one of them common, and one protected attribute; a decision tree on "
-            "both internal variables, its probabilities taken as scores. The distributions are over the feasible joints "
-            f"of the paper's grid of {study.points} × {study.points}; the mean is by formula, over all joints that fit."
+            "Two internal variables of two levels, one of them common, and one protected attribute; a decision tree "
+            "on both internal variables, its probabilities taken as scores. The distributions are over the feasible "
+            f"joints of the paper's grid of {study.points} × {study.points}; the mean is by formula, over all joints "
+            "that fit."
         ),
         *(_distribution(study, name) for name in names),
         _answers_grid(study),
@@ -65,12 +65,13 @@ def feasible_chapter(study: RealFeasibleStudy, sets: CommonSetStudy) -> Chapter:
             ),
             (
                 "Classifier of the feasible set",
-                "A fully grown tree on the two internal variables, trained on everybody; hard decisions are probabilities of "
-                "at least ½.",
+                "A fully grown tree on the two internal variables, trained on everybody; hard decisions are "
+                "probabilities of at least ½.",
             ),
             (
                 "Latent class, feasible set",
-                f"{study.starts} random starts; the number of classes by BIC. The spread is over starts of equal likelihood.",
+                f"{study.starts} random starts; the number of classes by BIC. The spread is over starts of equal "
+                "likelihood.",
             ),
             ("Sets of common variables", sets.rule),
         ),
@@ -121,8 +122,9 @@ def _on_verdicts(study: RealFeasibleStudy) -> str:
     said = [f"{DATA_NAMES[a.data]} (DI {span(a.lower, a.upper)})" for a in settled]
     unsaid = [f"{DATA_NAMES[a.data]} ({span(a.lower, a.upper)})" for a in open_]
     return (
-        f"**The sharp bounds hold the truth in {sum(held)} of {len(held)} cases** (data set, metric, scores or decisions). With "
-        f"scores they settle on which side of parity DI lies for {listed(said)}, and leave it open for {listed(unsaid)}."
+        f"**The sharp bounds hold the truth in {sum(held)} of {len(held)} cases** (data set, metric, scores or "
+        f"decisions). With scores they settle on which side of parity DI lies for {listed(said)}, and leave it open "
+        f"for {listed(unsaid)}."
     )
 
 
@@ -136,9 +138,9 @@ def _on_latent(study: RealFeasibleStudy) -> str:
     fits = [f for f in study.latent if (f.metric, f.prediction) == ("DI", "scores") and f.asked != "auto"]
     loose = sum(not fit.identified for fit in fits)
     return (
-        f"**The latent class model need not have one answer.** In {loose} of {len(fits)} fits with more than one class, starts of "
-        f"equal likelihood give different DI. With the number of classes K that BIC chooses, DI is {listed(said, '; ')}. "
-        "K = 1 means that nothing depends on anything, and makes DI 1."
+        f"**The latent class model need not have one answer.** In {loose} of {len(fits)} fits with more than one "
+        "class, starts of equal likelihood give different DI. With the number of classes K that BIC chooses, DI is "
+        f"{listed(said, '; ')}. K = 1 means that nothing depends on anything, and makes DI 1."
     )
 
 
@@ -154,10 +156,11 @@ def _on_coordinates(sets: CommonSetStudy) -> str:
         )
     worst = max(apart, key=lambda name: apart[name])
     return (
-        "**A mean over the feasible set depends on what is counted as one joint.** With all categories kept and the paper's "
-        "common variable, the same two tables give a mean ± sd of DI, with every internal attribute in the joint or with the "
-        f"score alone, of: {listed(said, '; ')}. With every attribute the truth lies up to {decimal(apart[worst], 1)} sd from the "
-        f"mean ({DATA_NAMES[worst]}): a narrow distribution is no evidence. The bounds are the same for both."
+        "**A mean over the feasible set depends on what is counted as one joint.** With all categories kept and the "
+        "paper's common variable, the same two tables give a mean ± sd of DI, with every internal attribute in the "
+        f"joint or with the score alone, of: {listed(said, '; ')}. With every attribute the truth lies up to "
+        f"{decimal(apart[worst], 1)} sd from the mean ({DATA_NAMES[worst]}): a narrow distribution is no evidence. "
+        "The bounds are the same for both."
     )
 
 
@@ -170,9 +173,9 @@ def _on_width(sets: CommonSetStudy) -> str:
         said.append(f"{DATA_NAMES[name]} {widths} ({_joined(chosen[-1])}; group guessed right {known})")
     sizes = f"1 to {sets.largest} common variables" if sets.largest > 1 else "1 common variable"
     return (
-        f"**Further common variables narrow the bounds, at a price.** Least width of DD with {sizes}: {listed(said, '; ')}. "
-        "Beside it, the share of people whose group the best guess gets right, without any variable and from that set: what "
-        "narrows the bounds may also reveal the group."
+        f"**Further common variables narrow the bounds, at a price.** Least width of DD with {sizes}: "
+        f"{listed(said, '; ')}. Beside it, the share of people whose group the best guess gets right, without any "
+        "variable and from that set: what narrows the bounds may also reveal the group."
     )
 
 
@@ -264,7 +267,8 @@ def _latent_grid(study: RealFeasibleStudy) -> Grid:
     )
     fits = [fit for fit in study.latent if fit.prediction == "scores" and fit.asked != "auto"]
     return Grid(
-        "Latent class model by number of classes K, scores; misfit is the total variation between a table and the model's",
+        "Latent class model by number of classes K, scores; misfit is the total variation between a table and the "
+        "model's",
         header,
         tuple(_latent_row(fit) for fit in fits),
     )
@@ -309,8 +313,8 @@ def _sizes_grid(sets: CommonSetStudy) -> Grid:
         if row["prediction"] == "scores"
     ]
     return Grid(
-        "Width of the sharp bounds by number of common variables, scores (– where a ratio has no upper limit), and the share "
-        "of people whose group the narrowest set gives away",
+        "Width of the sharp bounds by number of common variables, scores (– where a ratio has no upper limit), and "
+        "the share of people whose group the narrowest set gives away",
         header,
         tuple(rows),
     )
@@ -367,7 +371,8 @@ def _distribution(study: RealFeasibleStudy, name: str) -> Illustration:
     return Illustration(
         f"feasible-{name}",
         compose(panels, f"Histograms over the feasible joints of {_who(answer)}. {'. '.join(said)}."),
-        f"{_who(answer)}: the metric over the {study.grid(name, limits='paper').feasible:,} feasible joints of the paper's grid, with scores.",
+        f"{_who(answer)}: the metric over the {study.grid(name, limits='paper').feasible:,} feasible joints of the "
+        "paper's grid, with scores.",
         columns_of_records(records),
     )
 
@@ -398,7 +403,8 @@ def _widths_figure(sets: CommonSetStudy) -> Illustration:
     by_data = {name: _narrowest(sets.results, name) for name in dict.fromkeys(found.data for found in sets.results)}
     shown = [found for chosen in by_data.values() for found in chosen]
     said = [
-        f"{DATA_NAMES[name]}: {', '.join(f'{_joined(r)} {span(r.lower, r.upper)}' for r in chosen)}; truth {decimal(chosen[0].true)}"
+        f"{DATA_NAMES[name]}: {', '.join(f'{_joined(r)} {span(r.lower, r.upper)}' for r in chosen)}; truth "
+        f"{decimal(chosen[0].true)}"
         for name, chosen in by_data.items()
     ]
     settled = sum(found.lower > 0 or found.upper < 0 for found in shown)
@@ -417,8 +423,8 @@ def _widths_figure(sets: CommonSetStudy) -> Illustration:
             f"Sharp bounds of DD by set of common variables. {'. '.join(said)}.",
             columns=1,
         ),
-        f"Sharp bounds of DD with the narrowest set of common variables of each size, all categories, scores; {settled} of "
-        f"{len(shown)} leave 0 outside.",
+        "Sharp bounds of DD with the narrowest set of common variables of each size, all categories, scores; "
+        f"{settled} of {len(shown)} leave 0 outside.",
         columns_of_records(records),
     )
 

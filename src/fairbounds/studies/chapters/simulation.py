@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairbounds.plots import Band, Box, Mark, boxes, compose, histogram, scatter
+from fairbounds.seeds import stream
 from fairbounds.studies.chapters.parts import (
     METRIC_NAMES,
     Chapter,
@@ -19,12 +20,11 @@ from fairbounds.studies.chapters.parts import (
     span,
     times,
 )
-from fairbounds.studies.columns import Columns, columns_of_records
+from fairbounds.studies.columns import columns_of_records
 from fairbounds.studies.document import Grid, Heading, Illustration, Paragraph
 from fairbounds.studies.published import KL_BINS, MOST_TRUE_DI, SIMULATION
 from fairbounds.studies.simulation import ALPHAS, BETAS, Comparison
 from fairbounds.studies.simulation_study import ALL_BINS, DistortionEffect, RepeatedStudies, SimulationStudy, Summary
-from fairbounds.seeds import stream
 
 __all__ = ["SimulationResults", "simulation_chapter"]
 
@@ -102,10 +102,11 @@ def _metrics(study: SimulationStudy) -> list[tuple[str, Comparison]]:
 def _protocol(study: SimulationStudy) -> str:
     return (
         f"{times(study.trials, 'trial')}, each a truth drawn from a flat Dirichlet distribution over (s, o, e) and a "
-        f"classifier with P(ŷ=1 | s=0, o) = u and P(ŷ=1 | s=1, o) = 1 − u, u ~ U(0, 1) for each o. The internal table of "
-        f"each is distorted in {len(ALPHAS) * len(BETAS)} ways, which makes {times(len(study.scenarios), 'scenario')}. The "
-        f"grid has {study.points} × {study.points} joints. Figures leave out the {times(study.dropped, 'scenario')} whose "
-        f"true DI exceeds {MOST_TRUE_DI:g}, as in the paper, unless they say otherwise."
+        "classifier with P(ŷ=1 | s=0, o) = u and P(ŷ=1 | s=1, o) = 1 − u, u ~ U(0, 1) for each o. The internal table "
+        f"of each is distorted in {len(ALPHAS) * len(BETAS)} ways, which makes "
+        f"{times(len(study.scenarios), 'scenario')}. The grid has {study.points} × {study.points} joints. Figures "
+        f"leave out the {times(study.dropped, 'scenario')} whose true DI exceeds {MOST_TRUE_DI:g}, as in the paper, "
+        "unless they say otherwise."
     )
 
 
@@ -118,29 +119,30 @@ def _plainly(results: SimulationResults) -> tuple[str, ...]:
     trials = len(np.unique(study.scenarios.trial[~study.kept]))
     return (
         "**The distortion changes nothing that is measured.** α and β rescale strata of the internal table and leave "
-        "p_i(s|o) as it is, and the method takes nothing else from that table when the external population is audited. "
-        f"Over {times(effect.trials, 'trial')}, the greatest change that any distortion makes to any answer is "
-        f"{rounding(max(effect.same.values()))}, which is rounding, while the divergence KL(p_e(o) ‖ p_i(o)) moves by up "
-        f"to {decimal(effect.different['kl'], 2)} nats. A breakdown by KL shows which trials fall into which bin, and no "
-        "effect of KL. (For the internal population the answers do change.)",
-        "**The mean over the feasible set is unbiased by construction.** Under a flat Dirichlet distribution every joint "
-        "that fits both tables is equally likely to be the truth, so that truth − mean averages to 0 whatever the tables "
-        f"are. Here it is {decimal(everything.di_true_minus_mean)} for DI and {decimal(everything.dd_true_minus_mean)} for "
-        "DD over all scenarios. This says how the truths were drawn, not how good the mean is for a real population.",
+        "p_i(s|o) as it is, and the method takes nothing else from that table when the external population is "
+        f"audited. Over {times(effect.trials, 'trial')}, the greatest change that any distortion makes to any answer "
+        f"is {rounding(max(effect.same.values()))}, which is rounding, while the divergence KL(p_e(o) ‖ p_i(o)) moves "
+        f"by up to {decimal(effect.different['kl'], 2)} nats. A breakdown by KL shows which trials fall into which "
+        "bin, and no effect of KL. (For the internal population the answers do change.)",
+        "**The mean over the feasible set is unbiased by construction.** Under a flat Dirichlet distribution every "
+        "joint that fits both tables is equally likely to be the truth, so that truth − mean averages to 0 whatever "
+        f"the tables are. Here it is {decimal(everything.di_true_minus_mean)} for DI and "
+        f"{decimal(everything.dd_true_minus_mean)} for DD over all scenarios. This says how the truths were drawn, "
+        "not how good the mean is for a real population.",
         f"**The filter looks at the truth**, which no auditor knows: it drops {times(study.dropped, 'scenario')} "
         f"({times(trials, 'trial')}) with a true DI above {MOST_TRUE_DI:g}. With it, truth − mean of DI is "
         f"{give_or_take(kept.di_true_minus_mean, kept.di_true_minus_mean_sd)} and its range "
         f"{give_or_take(kept.di_range, kept.di_range_sd)}; without it, "
         f"{give_or_take(everything.di_true_minus_mean, everything.di_true_minus_mean_sd)} and "
         f"{give_or_take(everything.di_range, everything.di_range_sd)}.",
-        f"**{len(ALPHAS) * len(BETAS)} scenarios are one observation.** They share a truth, a classifier and, as said, every "
-        f"answer: {times(kept.scenarios, 'scenario')} hold {times(kept.trials, 'independent trial')}. Differences from the "
-        f"paper are therefore measured in standard deviations over {times(len(results.repeated.studies), 'repeated study')}.",
+        f"**{len(ALPHAS) * len(BETAS)} scenarios are one observation.** They share a truth, a classifier and, as "
+        f"said, every answer: {times(kept.scenarios, 'scenario')} hold {times(kept.trials, 'independent trial')}. "
+        "Differences from the paper are therefore measured in standard deviations over "
+        f"{times(len(results.repeated.studies), 'repeated study')}.",
         "**A grid is not a bound.** Over all repeated studies the extremes of the paper's grid hold the truth in "
         f"{share(results.repeated.spread('grid_coverage').mean)} of the scenarios, and the sharp bounds in "
-        f"{share(results.repeated.spread('sharp_coverage').mean)}: the paper's "
-        "grid starts from limits that are too wide, throws away joints with a negative entry, and what is left can stop "
-        "short of the end.",
+        f"{share(results.repeated.spread('sharp_coverage').mean)}: the paper's grid starts from limits that are too "
+        "wide, throws away joints with a negative entry, and what is left can stop short of the end.",
     )
 
 
@@ -151,8 +153,9 @@ def _beside_paper(results: SimulationResults) -> Grid:
     own, other = (list(rows_of(found.beside_paper())) for found in (results.repeated, results.independent))
     studies = len(results.repeated.studies)
     return Grid(
-        f"Simulation, {times(results.study.trials, 'trial')} a study, seed {results.study.seed}: the paper's figures, this "
-        f"run's, and the mean ± sd of {times(studies, 'repeated study')}; with independent draws, P(ŷ=1|s, o) are four draws",
+        f"Simulation, {times(results.study.trials, 'trial')} a study, seed {results.study.seed}: the paper's figures, "
+        f"this run's, and the mean ± sd of {times(studies, 'repeated study')}; with independent draws, P(ŷ=1|s, o) "
+        "are four draws",
         ("figure", "paper", "this run", "repeated studies", "apart, in sd", "independent draws", "remark"),
         tuple(_beside_row(results, *rows) for rows in zip(own, other, strict=True)),
     )
@@ -203,8 +206,8 @@ def _heavy_tail(study: SimulationStudy, figure: str) -> str:
     most = max(1, round(_WIDEST * len(widths)))
     what = "squares" if figure.endswith("sd") else "mean"
     return (
-        f"; the widest {share(_WIDEST)} of the scenarios carry {share(float(widths[:most].sum() / widths.sum()))} of the "
-        f"{what}, so that a few trials decide it"
+        f"; the widest {share(_WIDEST)} of the scenarios carry {share(float(widths[:most].sum() / widths.sum()))} of "
+        f"the {what}, so that a few trials decide it"
     )
 
 
@@ -264,7 +267,8 @@ def _bin_row(found: Summary) -> tuple[str, ...]:
 def _spread_grid(repeated: RepeatedStudies) -> Grid:
     names = ("di_true_minus_mean", "dd_true_minus_mean", "di_range", "dd_range", "grid_coverage")
     return Grid(
-        f"How far the means of one study stray: mean ± sd over {times(len(repeated.studies), 'repeated study')}, by bin of KL",
+        f"How far the means of one study stray: mean ± sd over {times(len(repeated.studies), 'repeated study')}, by "
+        "bin of KL",
         ("KL (nats)", *(_WORDS[name][0] for name in names)),
         tuple((at, *(_spread_cell(repeated, name, at) for name in names)) for at in (ALL_BINS, *KL_BINS)),
     )
@@ -397,13 +401,14 @@ def _choices(study: SimulationStudy) -> tuple[tuple[str, str], ...]:
         ),
         (
             "Grid of the simulation",
-            f"{study.points} values of each free parameter between the paper's limits; joints with a negative entry are left "
-            "out. Sharp bounds are by formula.",
+            f"{study.points} values of each free parameter between the paper's limits; joints with a negative entry "
+            "are left out. Sharp bounds are by formula.",
         ),
         ("Bins of KL", f"In nats, closed on the right: {', '.join(KL_BINS)}; a negative rounding error counts as 0."),
         (
             "Filter of the simulation",
-            f"A scenario is left out if its true DI exceeds {MOST_TRUE_DI:g}; there is no lower limit. Both ways are shown.",
+            f"A scenario is left out if its true DI exceeds {MOST_TRUE_DI:g}; there is no lower limit. Both ways are "
+            "shown.",
         ),
         ("Audited population", "The external one: p_e(o, e) and p_i(s|o) are kept."),
         ("Standard deviations", "Over scenarios (as in the paper) in ±, with n − 1; over repeated studies where said."),

@@ -36,10 +36,10 @@ def stress_chapter(test: StressTest) -> Chapter:
         (
             Heading(2, "Stress test"),
             Paragraph(
-                f"The paper distorts only what the method does not use. Here the same {times(test.trials, 'trial')}, with "
-                "their 25 distortions each, are run again with tables that are wrong inside the strata, with samples in "
-                "place of full tables, and with truths that are not flat. Bounds are the sharp ones; the mean is that "
-                "over the feasible set; errors are truth − estimate."
+                f"The paper distorts only what the method does not use. Here the same {times(test.trials, 'trial')}, "
+                "with their 25 distortions each, are run again with tables that are wrong inside the strata, with "
+                "samples in place of full tables, and with truths that are not flat. Bounds are the sharp ones; the "
+                "mean is that over the feasible set; errors are truth − estimate."
             ),
             _coverage_figure(test),
             _errors_figure(test),
@@ -81,15 +81,16 @@ def _on_kl(test: StressTest) -> str:
     both = ""
     if apart:
         both = (
-            f"; over the {len(wrong)} settings with a wrong table, the rank correlation of KL with missing the truth lies "
-            f"between {span(min(apart), max(apart)).replace(' to ', ' and ')}"
+            f"; over the {len(wrong)} settings with a wrong table, the rank correlation of KL with missing the truth "
+            f"lies between {span(min(apart), max(apart)).replace(' to ', ' and ')}"
         )
     return (
-        "**KL on the common variable does not detect the damage.** It compares p_e(o) with p_i(o), which the method does "
-        f"not need; what it needs is p_i(s|o) and p_e(e|o). With “{_name(worst)}” the sharp bounds hold the truth in only "
-        f"{share(worst.coverage)} of the scenarios, and the mean divergence is {decimal(worst.kl)} nats, as it is with both "
-        f"tables right ({decimal(base[0].kl)}; greatest difference over all wrong tables {rounding(moved)}). Where the "
-        f"bounds miss, KL averages {decimal(worst.kl_missed)}, and where they hold, {decimal(worst.kl_covered)}{both}."
+        "**KL on the common variable does not detect the damage.** It compares p_e(o) with p_i(o), which the method "
+        f"does not need; what it needs is p_i(s|o) and p_e(e|o). With “{_name(worst)}” the sharp bounds hold the "
+        f"truth in only {share(worst.coverage)} of the scenarios, and the mean divergence is {decimal(worst.kl)} "
+        f"nats, as it is with both tables right ({decimal(base[0].kl)}; greatest difference over all wrong tables "
+        f"{rounding(moved)}). Where the bounds miss, KL averages {decimal(worst.kl_missed)}, and where they hold, "
+        f"{decimal(worst.kl_covered)}{both}."
     )
 
 
@@ -100,10 +101,11 @@ def _on_samples(test: StressTest) -> str:
     least = min(samples, key=lambda found: found.size)
     held = ", ".join(f"{share(found.coverage)} at n = {found.size:,.0f}" for found in samples)
     return (
-        f"**Bounds from samples are too narrow.** They take the tables for exact, and hold the truth in {held}. "
-        f"Here KL and missing do go together (rank correlation {decimal(least.kl_missed_correlation, 2)} at "
-        f"n = {least.size:,.0f}): a stratum that the distortion made rare is both divergent and badly known. "
-        f"{share(least.undefined)} of these scenarios have no estimate, because a table has nobody of a stratum or group."
+        f"**Bounds from samples are too narrow.** They take the tables for exact, and hold the truth in {held}. Here "
+        f"KL and missing do go together (rank correlation {decimal(least.kl_missed_correlation, 2)} at n = "
+        f"{least.size:,.0f}): a stratum that the distortion made rare is both divergent and badly known. "
+        f"{share(least.undefined)} of these scenarios have no estimate, because a table has nobody of a stratum or "
+        "group."
     )
 
 
@@ -114,8 +116,8 @@ def _on_association(test: StressTest) -> str:
     most = max(tied, key=lambda found: found.size)
     return (
         "**Where s and e are truly associated, only the bounds can be trusted.** With their odds ratio multiplied by "
-        f"{most.size:g}, the bounds hold the truth in {share(most.coverage)} of the scenarios; the mean over the feasible "
-        f"set is off by {_error(most.di_mean_error, most.di_mean_error_se)} for DI and "
+        f"{most.size:g}, the bounds hold the truth in {share(most.coverage)} of the scenarios; the mean over the "
+        f"feasible set is off by {_error(most.di_mean_error, most.di_mean_error_se)} for DI and "
         f"{_error(most.dd_mean_error, most.dd_mean_error_se)} for DD, and independence by "
         f"{_error(most.di_independence_error, most.di_independence_error_se)} and "
         f"{_error(most.dd_independence_error, most.dd_independence_error_se)} (truth − estimate, ± standard error)."
@@ -139,18 +141,19 @@ def _error(mean: float, error: float) -> str:
 
 def _notes() -> tuple[str, ...]:
     return (
-        "Coverage: share of scenarios whose sharp bounds of DI and DD both contain the truth. ± is a standard error with "
-        "the trial as the unit.",
-        "In the rows on association the classifier always rewards s = 1, so that an association has a direction; in all "
-        "others nothing tells the levels of s apart, and errors of opposite sign cancel in the mean but not in |error|.",
+        "Coverage: share of scenarios whose sharp bounds of DI and DD both contain the truth. ± is a standard error "
+        "with the trial as the unit.",
+        "In the rows on association the classifier always rewards s = 1, so that an association has a direction; in "
+        "all others nothing tells the levels of s apart, and errors of opposite sign cancel in the mean but not in "
+        "|error|.",
         "KL held, KL missed: mean divergence of the tables as seen, where the bounds contain the truth and where not.",
     )
 
 
 def _choice() -> str:
     return (
-        "Sizes of every kind of error were fixed before it was run; shares that would exceed 1 are cut there. Both tables of "
-        "a sampled scenario have the same number of people, drawn anew in each."
+        "Sizes of every kind of error were fixed before it was run; shares that would exceed 1 are cut there. Both "
+        "tables of a sampled scenario have the same number of people, drawn anew in each."
     )
 
 
@@ -215,9 +218,9 @@ def _coverage_figure(test: StressTest) -> Illustration:
     ]
     worst = min(test.results, key=lambda found: found.coverage)
     text = (
-        f"Two columns with a row for each of {len(test.results)} settings. Left: share of scenarios whose bounds hold the truth, "
-        f"least {share(worst.coverage)} with {_name(worst)}. Right: mean KL where they hold it ({decimal(worst.kl_covered)} in "
-        f"that setting) and where they miss it ({decimal(worst.kl_missed)})."
+        f"Two columns with a row for each of {len(test.results)} settings. Left: share of scenarios whose bounds hold "
+        f"the truth, least {share(worst.coverage)} with {_name(worst)}. Right: mean KL where they hold it "
+        f"({decimal(worst.kl_covered)} in that setting) and where they miss it ({decimal(worst.kl_missed)})."
     )
     panels = [
         dots(held, title="Truth within the sharp bounds", x="% of the scenarios", width=300),
@@ -227,9 +230,9 @@ def _coverage_figure(test: StressTest) -> Illustration:
     return Illustration(
         "stress-coverage",
         compose(panels, text),
-        "Left, the damage: how often the sharp bounds hold the truth. Right, what KL shows of it: where a table is wrong "
-        "inside the strata, KL is the same with and without the damage, and hardly differs between scenarios that are held "
-        "and missed.",
+        "Left, the damage: how often the sharp bounds hold the truth. Right, what KL shows of it: where a table is "
+        "wrong inside the strata, KL is the same with and without the damage, and hardly differs between scenarios "
+        "that are held and missed.",
         columns_of_records({name: getattr(found, name) for name in names} for found in test.results),
     )
 
@@ -257,11 +260,11 @@ def _errors_figure(test: StressTest) -> Illustration:
         "stress-errors",
         compose(
             panels,
-            f"Mean error of both estimates in {len(test.results)} settings. The mean over the feasible set is furthest off for "
-            f"DI with {_name(worst)}: {_error(worst.di_mean_error, worst.di_mean_error_se)}.",
+            f"Mean error of both estimates in {len(test.results)} settings. The mean over the feasible set is "
+            f"furthest off for DI with {_name(worst)}: {_error(worst.di_mean_error, worst.di_mean_error_se)}.",
         ),
-        "Mean error of the mean over the feasible set and of the independence estimate, with two standard errors to either side. "
-        "Where a table is wrong, errors of opposite sign cancel here; the table below has |error|.",
+        "Mean error of the mean over the feasible set and of the independence estimate, with two standard errors to "
+        "either side. Where a table is wrong, errors of opposite sign cancel here; the table below has |error|.",
         columns_of_records({name: getattr(found, name) for name in names} for found in test.results),
     )
 

@@ -29,10 +29,11 @@ def structural_chapter(study: StructuralStudy) -> Chapter:
         (
             Heading(2, "Real data: structural estimates"),
             Paragraph(
-                "|DI(true) − mean DI(estimated)|: the truth is that of a test part of the people, the estimate that of a joint "
-                f"made from two tables of other people, over {times(study.bootstraps, 'sample')} of it. All of it "
-                f"{times(study.splits, 'time')}, each with the people dealt anew. The noise floor is the same with the true "
-                "joint of the people behind the two tables: the error that is left when there is nothing to estimate."
+                "|DI(true) − mean DI(estimated)|: the truth is that of a test part of the people, the estimate that "
+                f"of a joint made from two tables of other people, over {times(study.bootstraps, 'sample')} of it. "
+                f"All of it {times(study.splits, 'time')}, each with the people dealt anew. The noise floor is the "
+                "same with the true joint of the people behind the two tables: the error that is left when there is "
+                "nothing to estimate."
             ),
             _errors_figure(study, names),
             _summaries_grid(study),
@@ -69,13 +70,15 @@ def _plainly(study: StructuralStudy) -> tuple[str, ...]:
     names = list(dict.fromkeys(summary.data for summary in study.summaries))
     return (
         "**Part of the error is noise.** With the true joint in place of an estimate, the error would still be "
-        f"{listed([_floor_words(study, name) for name in names])} (mean ± sd over {times(study.splits, 'split')}): the test part "
-        "and the people behind the tables are different samples. A figure of one split below that says nothing of a method.",
+        f"{listed([_floor_words(study, name) for name in names])} (mean ± sd over {times(study.splits, 'split')}): "
+        "the test part and the people behind the tables are different samples. A figure of one split below that says "
+        "nothing of a method.",
         "**A single split says little.** Over the splits the error ranges, for latent class and marginal preservation, "
         f"over {listed([_range_words(study, name) for name in names], '; ')}.",
-        "**What the paper leaves open decides the result.** The mean error of latent class lies, over the numbers of classes "
-        f"{listed([str(k) for k in study.classes])}, tree depths {listed([_depth(d) for d in study.depths])} and scores or decisions, "
-        f"between {listed([_open_words(study, name) for name in names], '; ')}. No configuration was searched for one that agrees.",
+        "**What the paper leaves open decides the result.** The mean error of latent class lies, over the numbers of "
+        f"classes {listed([str(k) for k in study.classes])}, tree depths {listed([_depth(d) for d in study.depths])} "
+        f"and scores or decisions, between {listed([_open_words(study, name) for name in names], '; ')}. No "
+        "configuration was searched for one that agrees.",
         f"**How the table is read.** {STRUCTURAL_NOTE}",
     )
 
@@ -107,8 +110,8 @@ def _depth(depth: int | None) -> str:
 
 def _beside_paper(study: StructuralStudy) -> Grid:
     return Grid(
-        f"Structural estimates, seed {study.seed}: the paper's Table 2 beside the mean ± sd over {times(study.splits, 'split')} "
-        "(decisions, fully grown tree, K by BIC)",
+        f"Structural estimates, seed {study.seed}: the paper's Table 2 beside the mean ± sd over "
+        f"{times(study.splits, 'split')} (decisions, fully grown tree, K by BIC)",
         ("data and method", "paper", "this run", "noise floor", "least to greatest split", "remark"),
         tuple(_beside_row(study, row) for row in rows_of(study.beside_paper())),
     )
@@ -195,8 +198,8 @@ def _errors_figure(study: StructuralStudy, names: list[str]) -> Illustration:
     return Illustration(
         "structural-errors",
         compose(panels, f"Mean error by method, with decisions. {'. '.join(said)}.", columns=1),
-        f"Error of the estimated DI by method, mean over {times(study.splits, 'split')}, with the least and the greatest split; "
-        "fully grown tree.",
+        f"Error of the estimated DI by method, mean over {times(study.splits, 'split')}, with the least and the "
+        "greatest split; fully grown tree.",
         columns_of_records(records),
     )
 
