@@ -21,6 +21,7 @@ __all__ = ["Band", "Box", "Dot", "Mark", "boxes", "dots", "histogram", "scatter"
 
 _WIDTH, _HEIGHT = 360, 250
 _ROW, _SLOT = 26, 11  # pixels for a row, and between the dots in it
+_HEADROOM = 1.07  # of a scale over the highest mark, so that no label stands out above and pushes the title up
 _KEY, _KEY_LINE = 30, 19  # pixels for a sign of the legend, and for its line
 
 
@@ -51,7 +52,7 @@ class Box(NamedTuple):
     ----------
     category : str
     quantiles : tuple of float
-        5, 25, 50, 75 and 95 per cent.
+        5, 25, 50, 75 and 95 per cent, none below 0.
     mean : float
     """
 
@@ -117,7 +118,8 @@ def histogram(
     rows = [{"from": left, "to": right, "count": n, "zero": 0} for left, right, n in pairs if n]
     place = alt.X("from:Q", title=x, scale=_scale(_extent(edges, marks)))
     bars = _chart(rows).mark_rect(color=FILL, stroke=FILL_DEEP, strokeWidth=0.5)
-    bars = bars.encode(x=place, x2="to:Q", y=alt.Y("count:Q", title=y), y2="zero:Q")
+    height = alt.Y("count:Q", title=y, scale=_scale([0.0, _HEADROOM * max(counts)]))
+    bars = bars.encode(x=place, x2="to:Q", y=height, y2="zero:Q")
     drawn = alt.layer(bars, *_lines(marks)).properties(width=_WIDTH, height=_HEIGHT, title=title)
     return _with_legend(drawn, [_key_of(mark) for mark in marks])
 
@@ -134,7 +136,7 @@ def scatter(x: Sequence[float], y: Sequence[float], *, title: str, x_title: str,
     import altair as alt
 
     low, high = min(*x, *y), max(*x, *y)
-    scale, side = _scale(_extent([low, high])), _HEIGHT + 60
+    scale, side = _scale(_extent([low, high], room=0.05)), _HEIGHT + 60
     axes = {"x": alt.X("x:Q", title=x_title, scale=scale), "y": alt.Y("y:Q", title=y_title, scale=scale)}
     look = LOOKS["first"]
     points = _chart({"x": a, "y": b} for a, b in zip(x, y, strict=True))
@@ -159,8 +161,9 @@ def boxes(values: Sequence[Box], *, title: str, x: str, y: str, mean: str, band:
     names, look = ("p5", "p25", "p50", "p75", "p95"), LOOKS["second"]
     rows = [{"category": b.category, "mean": b.mean, **dict(zip(names, b.quantiles, strict=True))} for b in values]
     data = _chart(rows).encode(x=alt.X("category:N", title=x, sort=None, axis=alt.Axis(labelAngle=0)))
+    scale = _scale([0.0, _HEADROOM * max(box.quantiles[-1] for box in values)])
     layers: list[Any] = [
-        data.mark_rule(color=SOFT, strokeWidth=1.5).encode(y=alt.Y("p5:Q", title=y), y2="p95:Q"),
+        data.mark_rule(color=SOFT, strokeWidth=1.5).encode(y=alt.Y("p5:Q", title=y, scale=scale), y2="p95:Q"),
         data.mark_bar(color=FILL, stroke=FILL_DEEP, size=30).encode(y="p25:Q", y2="p75:Q"),
         data.mark_tick(color=INK, thickness=2, size=30).encode(y="p50:Q"),
     ]
@@ -272,12 +275,12 @@ def _scale(domain: Sequence[float]) -> alt.Scale:
     return alt.Scale(domain=list(domain), zero=False, nice=False)
 
 
-def _extent(values: Sequence[float], marks: Sequence[Mark] = ()) -> list[float]:
+def _extent(values: Sequence[float], marks: Sequence[Mark] = (), room: float = 0.03) -> list[float]:
     """Return ends of a scale that hold everything, and a little room for what lies at them."""
     ends = [*values, *(value for mark in marks for value in (*mark.values, *(mark.spread or ())))]
     low, high = min(ends), max(ends)
-    room = 0.03 * (high - low) or 0.5
-    return [low - room, high + room]
+    beyond = room * (high - low) or 0.5
+    return [low - beyond, high + beyond]
 
 
 def _lines(marks: Sequence[Mark]) -> list[alt.Chart]:

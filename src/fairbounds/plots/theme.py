@@ -81,6 +81,7 @@ def config() -> dict[str, Any]:
             "titleFontWeight": "normal",
             "titlePadding": 8,
         },
+        "axisXQuantitative": {"tickCount": 6},
         "concat": {"spacing": 36},
         "title": {
             "anchor": "start",

@@ -38,10 +38,10 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 SMALLEST_LEAF = 0.01
 
 RULE = (
-    "Every set of up to {largest} of the attributes that a census, a labour force survey or (COMPAS) a court's "
-    "statistics publish by the protected attribute. Attributes that state the group (the marital status of the German "
-    "data) are left out. All other attributes are internal, and the classifier, one tree for all sets of a data set "
-    "with at least 1 % of the people in each leaf, uses all of either kind."
+    "{sets} of the attributes that a census, a labour force survey or (COMPAS) a court's statistics publish by the "
+    "protected attribute, one by one if not together. Attributes that state the group (the marital status of the "
+    "German data) are left out. All other attributes are internal, and the classifier, one tree for all sets of a "
+    "data set with at least 1 % of the people in each leaf, uses all of either kind."
 )
 
 
@@ -130,7 +130,9 @@ class CommonSetStudy:
 
     Attributes
     ----------
-    seed, largest, draws : int
+    seed, draws : int
+    largest : int
+        Most common variables in a set.
     plausible : dict of str to tuple of str
         Attributes of which the sets were made.
     rule : str
@@ -176,15 +178,17 @@ class CommonSetStudy:
         raise ProblemError(f"no result for {data!r} with {_joined(common)}, {metric!r} and {prediction!r}")
 
 
-def common_sets(seed: int = 0, largest: int = 3, draws: int = 10_000, names: Sequence[str] = DATA) -> CommonSetStudy:
+def common_sets(
+    seed: int = 0, largest: int | None = None, draws: int = 10_000, names: Sequence[str] = DATA
+) -> CommonSetStudy:
     """Bound both metrics with every plausible set of common variables.
 
     Parameters
     ----------
     seed : int
         Of the tree, between equally good splits, and of the walk.
-    largest : int
-        Most common variables in a set.
+    largest : int, optional
+        Most common variables in a set; by default there is no limit.
     draws : int
         Of each walk.
     names : sequence of str
@@ -196,28 +200,30 @@ def common_sets(seed: int = 0, largest: int = 3, draws: int = 10_000, names: Seq
     >>> len(study.results), fine < coarse
     (24, True)
     """
+    plausible = {name: real_data(name).plausible for name in names}
+    sets_of = {name: _subsets(found, largest) for name, found in plausible.items()}
     results: list[SetResult] = []
     walks: list[WalkResult] = []
-    for k, name in enumerate(names):
+    for k, (name, sets) in enumerate(sets_of.items()):
         data = real_data(name)
         scored = _scored(data, int(stream(seed, f"tree of {name}").integers(2**32)))
-        sets = _subsets(data.plausible, largest)
         for j, common in enumerate(sets):
             report("common variables", (k + 0.5 * j / len(sets)) / len(names))
             results.extend(_results(data, scored, common))
         walks.extend(_walks(data, scored, draws, settled_seed(stream(seed, f"walk of {name}"))))
     report("common variables", 1.0)
-    plausible = {name: real_data(name).plausible for name in names}
-    rule = RULE.format(largest=largest)
-    return CommonSetStudy(seed, largest, draws, plausible, rule, tuple(results), tuple(walks))
+    rule = RULE.format(sets="Every set" if largest is None else f"Every set of up to {largest}")
+    most = max(len(common) for sets in sets_of.values() for common in sets)
+    return CommonSetStudy(seed, most, draws, plausible, rule, tuple(results), tuple(walks))
 
 
 def _joined(names: Sequence[str]) -> str:
     return " + ".join(names)
 
 
-def _subsets(names: Sequence[str], largest: int) -> list[tuple[str, ...]]:
-    return [chosen for size in range(1, largest + 1) for chosen in itertools.combinations(names, size)]
+def _subsets(names: Sequence[str], largest: int | None) -> list[tuple[str, ...]]:
+    sizes = range(1, (len(names) if largest is None else largest) + 1)
+    return [chosen for size in sizes for chosen in itertools.combinations(names, size)]
 
 
 def _scored(data: RealData, seed: int) -> dict[Prediction, Table]:
@@ -330,6 +336,7 @@ def _number(value: float | None) -> float:
 def _of_one_size(rows: list[SetResult]) -> dict[str, Any]:
     first, widths = rows[0], [found.width for found in rows]
     narrowest = min(rows, key=lambda found: found.width)
+    known = [found.group_known for found in rows]
     return {
         "data": first.data,
         "prediction": first.prediction,
@@ -339,6 +346,10 @@ def _of_one_size(rows: list[SetResult]) -> dict[str, Any]:
         "least_width": min(widths),
         "median_width": float(np.median(widths)),
         "greatest_width": max(widths),
+        "least_group_known": min(known),
+        "median_group_known": float(np.median(known)),
+        "greatest_group_known": max(known),
         "narrowest": _joined(narrowest.common),
         "narrowest_group_known": narrowest.group_known,
+        "narrowest_people_in_median_stratum": narrowest.people_in_median_stratum,
     }

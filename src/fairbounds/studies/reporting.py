@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
-from fairbounds.errors import MissingDependencyError, ProblemError, nearest
+from fairbounds.errors import MissingDependencyError, ProblemError
 from fairbounds.plots import require_drawing
 from fairbounds.progress import report
 from fairbounds.studies.chapters.feasible import feasible_chapter
@@ -21,70 +21,21 @@ from fairbounds.studies.chapters.structural import structural_chapter
 from fairbounds.studies.common_sets import common_sets
 from fairbounds.studies.document import Block, Bullets, Code, Grid, Heading, Paragraph, as_html, as_markdown
 from fairbounds.studies.real_feasible import feasible_real
+from fairbounds.studies.runs import DESIGNS, Effort, Part, ShownDesign, parts_of
 from fairbounds.studies.simulation_study import distortion_effect, repeat, simulate
 from fairbounds.studies.stress import stress
 from fairbounds.studies.structural import structural
 from fairbounds.studies.writing import LISTED, SUMMARY, csv_text, json_text, refuse_folder, whole_folder, write_text
 
-__all__ = ["PARTS", "Effort", "Part", "Reproduction", "reproduce", "write_reproduction"]
-
-Part: TypeAlias = Literal["simulation", "stress", "feasible", "structural"]
-PARTS: tuple[Part, ...] = get_args(Part)
+__all__ = ["Reproduction", "reproduce", "write_reproduction"]
 
 SCHEMA = "fairbounds/reproduction/1"
 TITLE = "Reproducing the paper"
 KNOWN = "What the reader must know"
 BESIDE = "Beside the paper"
 
-_FULL_TRIALS = 1_000
-_FULL_SPLITS = 20
 _PACKED = "simulation-scenarios"  # a row for each of 25,000 scenarios
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much is computed; the paper's own sizes by default, everything smaller with fewer trials.
-
-    Attributes
-    ----------
-    trials : int
-        Of each simulated study, and of each setting of the stress test.
-    studies : int
-        Repetitions of the simulated study.
-    splits, bootstraps : int
-        Of the structural estimates.
-    largest : int
-        Most common variables in a set.
-    draws : int
-        Of the feasible set with all categories.
-    """
-
-    trials: int = _FULL_TRIALS
-    studies: int = 40
-    splits: int = _FULL_SPLITS
-    bootstraps: int = 1_000
-    largest: int = 3
-    draws: int = 10_000
-
-    @classmethod
-    def of(cls, trials: int = _FULL_TRIALS, splits: int | None = None) -> Effort:
-        """Scale everything with the number of trials, up to the paper's sizes.
-
-        Examples
-        --------
-        >>> Effort.of() == Effort(), Effort.of(50)
-        (True, Effort(trials=50, studies=40, splits=2, bootstraps=50, largest=1, draws=2000))
-        """
-        if trials < 2:
-            raise ProblemError(f"a reproduction needs at least 2 trials, not {trials}")
-        part = min(1.0, trials / _FULL_TRIALS)
-        return cls(
-            trials=trials,
-            splits=max(2, round(_FULL_SPLITS * part)) if splits is None else splits,
-            bootstraps=max(20, round(1_000 * part)),
-            largest=max(1, round(3 * part)),
-            draws=max(2_000, round(10_000 * part)),
-        )
+_ENOUGH_TRIALS = 100  # to show that the distortion changes nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,23 +44,27 @@ class Reproduction:
 
     Attributes
     ----------
-    parts : tuple of str
+    what : str
+        A name in ``RUNS``.
     seed : int
     effort : Effort
+    design : {"mirrored", "independent"}
     chapters : tuple of Chapter
     """
 
-    parts: tuple[Part, ...]
+    what: str
     seed: int
     effort: Effort
+    design: ShownDesign
     chapters: tuple[Chapter, ...]
 
     @property
     def command(self) -> str:
         """The line that repeats it."""
-        parts = "all" if self.parts == PARTS else " ".join(self.parts)
-        splits = "" if self.effort == Effort.of(self.effort.trials) else f" --splits {self.effort.splits}"
-        return f"fairbounds reproduce {parts} --seed {self.seed} --trials {self.effort.trials}{splits}"
+        words = f"fairbounds reproduce {self.what} --seed {self.seed} --trials {self.effort.trials}"
+        if self.effort != Effort.of(self.effort.trials):
+            words += f" --splits {self.effort.splits}"
+        return words if self.design == DESIGNS[0] else f"{words} --design {self.design}"
 
     def beside_paper(self) -> tuple[Block, ...]:
         """Return what the reader must know, and the tables beside the paper's."""
@@ -134,7 +89,10 @@ class Reproduction:
             *self.beside_paper(),
             *(block for chapter in self.chapters for block in chapter.blocks),
             Heading(2, "Choices"),
-            Paragraph("What the paper leaves open, and what was done here. None was chosen for the figures it gives."),
+            Paragraph(
+                "What the paper leaves open, and what was done here. None was chosen for the figures it "
+                "gives, but for the classifier of the simulation."
+            ),
             Grid("Choices", ("topic", "choice"), tuple(choices.items())),
             Heading(2, "Files"),
             Bullets(
@@ -171,34 +129,41 @@ class Reproduction:
         report("drawing figures", 1.0)
 
 
-def reproduce(parts: Sequence[Part] = PARTS, seed: int = 0, effort: Effort | None = None) -> Reproduction:
+def reproduce(
+    what: str = "all", seed: int = 0, effort: Effort | None = None, design: ShownDesign = "mirrored"
+) -> Reproduction:
     """Run the studies and write their chapters.
 
     Parameters
     ----------
-    parts : sequence of str
-        Some of ``simulation``, ``stress``, ``feasible`` and ``structural``.
+    what : {"all", "simulation", "stress", "feasible", "structural"}
+        ``simulation`` has the stress test with it.
     seed : int
         The same seed gives the same figures.
     effort : Effort, optional
+    design : {"mirrored", "independent"}
+        How the simulated classifiers are drawn; the other design stands beside it.
 
     Examples
     --------
-    >>> made = reproduce(["stress"], effort=Effort.of(4))
+    >>> made = reproduce("stress", effort=Effort.of(4))
     >>> made.command, [figure.name for figure in made.chapters[0].illustrations]
     ('fairbounds reproduce stress --seed 0 --trials 4', ['stress-coverage', 'stress-errors'])
     """
     effort = Effort() if effort is None else effort
-    for part in parts:
-        if part not in PARTS:
-            raise ProblemError(f"there is no study {part!r}{nearest(part, PARTS)}; there are {', '.join(PARTS)}")
-    chosen = tuple(part for part in PARTS if part in parts)
-    _require(chosen)
-    return Reproduction(chosen, seed, effort, tuple(_CHAPTERS[part](seed, effort) for part in chosen))
+    if design not in DESIGNS:
+        raise ProblemError(f"there is no design {design!r}; there are {', '.join(DESIGNS)}")
+    parts = parts_of(what)
+    _require(parts)
+    return Reproduction(what, seed, effort, design, tuple(_CHAPTERS[part](seed, effort, design) for part in parts))
 
 
 def write_reproduction(
-    folder: str | Path, parts: Sequence[Part] = PARTS, seed: int = 0, effort: Effort | None = None
+    folder: str | Path,
+    what: str = "all",
+    seed: int = 0,
+    effort: Effort | None = None,
+    design: ShownDesign = "mirrored",
 ) -> Reproduction:
     """Run the studies and write everything into a folder, which appears when it is whole.
 
@@ -206,12 +171,12 @@ def write_reproduction(
     ----------
     folder : str or Path
         A folder that an earlier run wrote is replaced; any other that is not empty is refused.
-    parts, seed, effort
+    what, seed, effort, design
         As for `reproduce`.
     """
     target = Path(folder).expanduser().resolve()
     refuse_folder(target)
-    made = reproduce(parts, seed, effort)
+    made = reproduce(what, seed, effort, design)
     with whole_folder(target) as unfinished:
         names = write_text(unfinished, made.files())
         write_text(unfinished, [(SUMMARY, json_text({**made.summary(), LISTED: sorted(names)}))])
@@ -225,31 +190,31 @@ def _require(parts: Sequence[Part]) -> None:
         raise MissingDependencyError.extra("scikit-learn", "studies", "reproducing the real data")
 
 
-def _simulation(seed: int, effort: Effort) -> Chapter:
-    sizes = {"trials": effort.trials, "seed": seed}
+def _simulation(seed: int, effort: Effort, design: ShownDesign) -> Chapter:
+    trials, (other,) = effort.trials, set(DESIGNS) - {design}
     return simulation_chapter(
         SimulationResults(
-            simulate(**sizes),
-            repeat(effort.studies, **sizes),
-            repeat(effort.studies, **sizes, design="independent"),
-            distortion_effect(**{**sizes, "trials": min(100, effort.trials)}),
+            simulate(trials, seed, design=design),
+            repeat(effort.studies, trials, seed, design=design),
+            repeat(effort.studies, trials, seed, design=other),
+            distortion_effect(min(_ENOUGH_TRIALS, trials), seed, design=design),
         )
     )
 
 
-def _stress(seed: int, effort: Effort) -> Chapter:
+def _stress(seed: int, effort: Effort, _: ShownDesign) -> Chapter:
     return stress_chapter(stress(effort.trials, seed))
 
 
-def _feasible(seed: int, effort: Effort) -> Chapter:
+def _feasible(seed: int, effort: Effort, _: ShownDesign) -> Chapter:
     return feasible_chapter(feasible_real(seed), common_sets(seed, effort.largest, effort.draws))
 
 
-def _structural(seed: int, effort: Effort) -> Chapter:
+def _structural(seed: int, effort: Effort, _: ShownDesign) -> Chapter:
     return structural_chapter(structural(effort.splits, seed, effort.bootstraps))
 
 
-_CHAPTERS: dict[Part, Callable[[int, Effort], Chapter]] = {
+_CHAPTERS: dict[Part, Callable[[int, Effort, ShownDesign], Chapter]] = {
     "simulation": _simulation,
     "stress": _stress,
     "feasible": _feasible,

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fairbounds.plots import Dot, Mark, compose, dots, histogram
+from fairbounds.plots import Mark, compose, histogram
+from fairbounds.studies.chapters.common_sets import common_set_blocks, what_sets_show
 from fairbounds.studies.chapters.parts import (
     DATA_NAMES,
     METRIC_NAMES,
+    METRIC_TITLES,
     Chapter,
     decimal,
     finite,
-    give_or_take,
     listed,
     rows_of,
-    share,
     span,
 )
 from fairbounds.studies.columns import columns_of_records
-from fairbounds.studies.common_sets import CommonSetStudy, SetResult
+from fairbounds.studies.common_sets import CommonSetStudy
 from fairbounds.studies.document import Block, Grid, Heading, Illustration, Paragraph
 from fairbounds.studies.real_feasible import FeasibleAnswer, LatentAnswer, RealFeasibleStudy
-
-if TYPE_CHECKING:
-    from fairbounds.plots.panels import Panel
 
 __all__ = ["feasible_chapter"]
 
 _BINS = 50
-_WIDE = 480  # pixels of a panel that stands alone in its row
 
 
 def feasible_chapter(study: RealFeasibleStudy, sets: CommonSetStudy) -> Chapter:
@@ -47,15 +42,11 @@ def feasible_chapter(study: RealFeasibleStudy, sets: CommonSetStudy) -> Chapter:
         _answers_grid(study),
         _grids_grid(study),
         _latent_grid(study),
-        Heading(3, "All categories, and other common variables"),
-        Paragraph(sets.rule),
-        _widths_figure(sets),
-        _sizes_grid(sets),
-        _walks_grid(sets),
+        *common_set_blocks(sets),
     ]
     return Chapter(
         "Real data: the feasible set",
-        _plainly(study, sets),
+        (*_plainly(study), *what_sets_show(sets)),
         (_beside_expected(study),),
         tuple(blocks),
         (
@@ -105,13 +96,8 @@ def _who(answer: FeasibleAnswer) -> str:
 # -- what the reader must know -----------------------------------------------------------------------------------------
 
 
-def _plainly(study: RealFeasibleStudy, sets: CommonSetStudy) -> tuple[str, ...]:
-    return (
-        _on_verdicts(study),
-        _on_latent(study),
-        _on_coordinates(sets),
-        _on_width(sets),
-    )
+def _plainly(study: RealFeasibleStudy) -> tuple[str, ...]:
+    return (_on_verdicts(study), _on_latent(study))
 
 
 def _on_verdicts(study: RealFeasibleStudy) -> str:
@@ -141,41 +127,6 @@ def _on_latent(study: RealFeasibleStudy) -> str:
         f"**The latent class model need not have one answer.** In {loose} of {len(fits)} fits with more than one "
         "class, starts of equal likelihood give different DI. With the number of classes K that BIC chooses, DI is "
         f"{listed(said, '; ')}. K = 1 means that nothing depends on anything, and makes DI 1."
-    )
-
-
-def _on_coordinates(sets: CommonSetStudy) -> str:
-    walks = {(w.data, w.coordinates): w for w in sets.walks if w.metric == "DI"}
-    said, apart = [], {}
-    for name in dict.fromkeys(w.data for w in sets.walks):
-        inside, outcome = walks[name, "internal"], walks[name, "outcome"]
-        apart[name] = abs(inside.true - inside.mean) / inside.sd
-        said.append(
-            f"{DATA_NAMES[name]} {give_or_take(inside.mean, inside.sd)} or {give_or_take(outcome.mean, outcome.sd)} "
-            f"(truth {decimal(inside.true)})"
-        )
-    worst = max(apart, key=lambda name: apart[name])
-    return (
-        "**A mean over the feasible set depends on what is counted as one joint.** With all categories kept and the "
-        "paper's common variable, the same two tables give a mean ± sd of DI, with every internal attribute in the "
-        f"joint or with the score alone, of: {listed(said, '; ')}. With every attribute the truth lies up to "
-        f"{decimal(apart[worst], 1)} sd from the mean ({DATA_NAMES[worst]}): a narrow distribution is no evidence. "
-        "The bounds are the same for both."
-    )
-
-
-def _on_width(sets: CommonSetStudy) -> str:
-    said = []
-    for name in dict.fromkeys(found.data for found in sets.results):
-        chosen = _narrowest(sets.results, name)
-        widths = " → ".join(decimal(found.width) for found in chosen)
-        known = f"{share(chosen[-1].group_guessed)} → {share(chosen[-1].group_known)}"
-        said.append(f"{DATA_NAMES[name]} {widths} ({_joined(chosen[-1])}; group guessed right {known})")
-    sizes = f"1 to {sets.largest} common variables" if sets.largest > 1 else "1 common variable"
-    return (
-        f"**Further common variables narrow the bounds, at a price.** Least width of DD with {sizes}: "
-        f"{listed(said, '; ')}. Beside it, the share of people whose group the best guess gets right, without any "
-        "variable and from that set: what narrows the bounds may also reveal the group."
     )
 
 
@@ -287,78 +238,12 @@ def _latent_row(fit: LatentAnswer) -> tuple[str, ...]:
     )
 
 
-def _sizes_grid(sets: CommonSetStudy) -> Grid:
-    header = (
-        "data",
-        "metric",
-        "common variables",
-        "sets",
-        "least width",
-        "median",
-        "greatest",
-        "narrowest set",
-        "group guessed",
-    )
-    rows = [
-        (
-            DATA_NAMES[row["data"]],
-            row["metric"],
-            str(row["size"]),
-            f"{row['sets']:,}",
-            *(decimal(row[name]) for name in ("least_width", "median_width", "greatest_width")),
-            row["narrowest"],
-            share(row["narrowest_group_known"]),
-        )
-        for row in rows_of(sets.by_size())
-        if row["prediction"] == "scores"
-    ]
-    return Grid(
-        "Width of the sharp bounds by number of common variables, scores (– where a ratio has no upper limit), and "
-        "the share of people whose group the narrowest set gives away",
-        header,
-        tuple(rows),
-    )
-
-
-def _walks_grid(sets: CommonSetStudy) -> Grid:
-    header = (
-        "data",
-        "metric",
-        "equally likely joints of",
-        "free parameters",
-        "truth",
-        "sharp bounds",
-        "mean",
-        "sd",
-        "95 %",
-        "R̂",
-    )
-    rows = [
-        (
-            f"{DATA_NAMES[walk.data]} ({walk.common})",
-            walk.metric,
-            "all internal attributes" if walk.coordinates == "internal" else "the score alone",
-            f"{walk.free_parameters:,}",
-            decimal(walk.true),
-            span(walk.lower, walk.upper),
-            decimal(walk.mean),
-            decimal(walk.sd),
-            span(walk.q025, walk.q975),
-            decimal(walk.r_hat),
-        )
-        for walk in sets.walks
-    ]
-    return Grid(
-        f"All categories, the paper's common variable: {sets.draws:,} draws from the feasible set", header, tuple(rows)
-    )
-
-
 # -- figures -----------------------------------------------------------------------------------------------------------
 
 
 def _distribution(study: RealFeasibleStudy, name: str) -> Illustration:
     panels, records, said = [], [], []
-    for metric, title in METRIC_NAMES.items():
+    for metric, title in METRIC_TITLES.items():
         answer, grid = study.answer(name, metric), study.grid(name, metric, limits="paper")
         counts, edges = grid.histogram(_BINS)
         marks = _marks(answer)
@@ -397,51 +282,3 @@ def _marks(answer: FeasibleAnswer) -> list[Mark]:
 def _mark_record(metric: str, mark: Mark) -> dict[str, Any]:
     first, last = mark.spread or (mark.values[0], mark.values[-1])
     return {"metric": metric, "kind": mark.role, "from": first, "to": last, "count": None}
-
-
-def _widths_figure(sets: CommonSetStudy) -> Illustration:
-    by_data = {name: _narrowest(sets.results, name) for name in dict.fromkeys(found.data for found in sets.results)}
-    shown = [found for chosen in by_data.values() for found in chosen]
-    said = [
-        f"{DATA_NAMES[name]}: {', '.join(f'{_joined(r)} {span(r.lower, r.upper)}' for r in chosen)}; truth "
-        f"{decimal(chosen[0].true)}"
-        for name, chosen in by_data.items()
-    ]
-    settled = sum(found.lower > 0 or found.upper < 0 for found in shown)
-    records = [
-        {
-            "data": r.data,
-            "common": _joined(r),
-            **{name: getattr(r, name) for name in ("lower", "upper", "true", "independence")},
-        }
-        for r in shown
-    ]
-    return Illustration(
-        "common-sets-narrowest",
-        compose(
-            [_widths_panel(name, chosen, last=name == list(by_data)[-1]) for name, chosen in by_data.items()],
-            f"Sharp bounds of DD by set of common variables. {'. '.join(said)}.",
-            columns=1,
-        ),
-        "Sharp bounds of DD with the narrowest set of common variables of each size, all categories, scores; "
-        f"{settled} of {len(shown)} leave 0 outside.",
-        columns_of_records(records),
-    )
-
-
-def _joined(found: SetResult) -> str:
-    return " + ".join(found.common)
-
-
-def _narrowest(results: Sequence[SetResult], name: str) -> list[SetResult]:
-    wanted = [r for r in results if (r.data, r.prediction, r.metric) == (name, "scores", "DD")]
-    sizes = sorted({len(result.common) for result in wanted})
-    return [min((r for r in wanted if len(r.common) == size), key=lambda r: r.width) for size in sizes]
-
-
-def _widths_panel(name: str, chosen: Sequence[SetResult], last: bool) -> Panel:
-    shown = [Dot(_joined(r), "sharp bounds", "bounds", None, r.lower, r.upper) for r in chosen]
-    shown += [Dot(_joined(r), "independence", "independence", r.independence) for r in chosen]
-    marks = [Mark("truth", "truth", (chosen[0].true,)), Mark("no disparity", "threshold", (0.0,))]
-    title = f"{DATA_NAMES[name]}: truth {decimal(chosen[0].true)}"
-    return dots(shown, title=title, x="DD", marks=marks, width=_WIDE, row=30, dodge=False, legend=last)

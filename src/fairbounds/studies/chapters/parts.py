@@ -14,6 +14,7 @@ from fairbounds.studies.document import Block, Grid, Illustration
 __all__ = [
     "DATA_NAMES",
     "METRIC_NAMES",
+    "METRIC_TITLES",
     "Chapter",
     "decimal",
     "finite",
@@ -28,6 +29,7 @@ __all__ = [
 
 DATA_NAMES = {"german": "German", "adult": "Adult", "compas": "COMPAS"}
 METRIC_NAMES = {"DI": "disparate impact (DI)", "DD": "demographic disparity (DD)"}
+METRIC_TITLES = {metric: name[0].upper() + name[1:] for metric, name in METRIC_NAMES.items()}
 _NO_VALUE = "–"
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fairbounds.plots import Band, Box, Mark, boxes, compose, histogram, scatter
 from fairbounds.seeds import stream
 from fairbounds.studies.chapters.parts import (
-    METRIC_NAMES,
+    METRIC_TITLES,
     Chapter,
     decimal,
     give_or_take,
@@ -34,6 +34,10 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _CHANCE = 2.0  # sd of one study; further apart is called a difference
 _WIDEST = 0.01  # of the scenarios
 
+_DRAWN: dict[str, str] = {
+    "mirrored": "P(ŷ=1 | s=0, o) = u and P(ŷ=1 | s=1, o) = 1 − u, one u ~ U(0, 1) for each o (mirrored draws)",
+    "independent": "P(ŷ=1 | s, o) ~ U(0, 1), four draws (independent draws)",
+}
 _WORDS = {
     "feasible_joints": ("feasible joints of the grid, mean", 0),
     "di_true_minus_mean": ("DI, true − mean: mean", 3),
@@ -45,6 +49,7 @@ _WORDS = {
     "di_range_sd": ("DI, range: sd", 3),
     "dd_range": ("DD, range: mean", 3),
     "dd_range_sd": ("DD, range: sd", 3),
+    "sharp_coverage": ("truth within the sharp bounds", 4),
 }
 
 
@@ -54,14 +59,14 @@ class SimulationResults(NamedTuple):
     Attributes
     ----------
     study : SimulationStudy
-    repeated, independent : RepeatedStudies
-        The study over again, the first of them `study` itself; and with independent draws for the classifier.
+    repeated, other : RepeatedStudies
+        The study over again, the first of them `study` itself; and with the other design of the classifier.
     effect : DistortionEffect
     """
 
     study: SimulationStudy
     repeated: RepeatedStudies
-    independent: RepeatedStudies
+    other: RepeatedStudies
     effect: DistortionEffect
 
 
@@ -88,7 +93,7 @@ def simulation_chapter(results: SimulationResults) -> Chapter:
             "simulation-repeated": repeated.to_columns(),
             "simulation-spread": repeated.spread_columns(),
             "simulation-beside-paper": repeated.beside_paper(),
-            "simulation-independent-draws": results.independent.spread_columns(),
+            f"simulation-{results.other.design}-draws": results.other.spread_columns(),
             "simulation-distortion-effect": results.effect.to_columns(),
         },
         {"simulation": _summary(study)},
@@ -102,7 +107,7 @@ def _metrics(study: SimulationStudy) -> list[tuple[str, Comparison]]:
 def _protocol(study: SimulationStudy) -> str:
     return (
         f"{times(study.trials, 'trial')}, each a truth drawn from a flat Dirichlet distribution over (s, o, e) and a "
-        "classifier with P(ŷ=1 | s=0, o) = u and P(ŷ=1 | s=1, o) = 1 − u, u ~ U(0, 1) for each o. The internal table "
+        f"classifier with {_DRAWN[study.design]}. The internal table "
         f"of each is distorted in {len(ALPHAS) * len(BETAS)} ways, which makes "
         f"{times(len(study.scenarios), 'scenario')}. The grid has {study.points} × {study.points} joints. Figures "
         f"leave out the {times(study.dropped, 'scenario')} whose true DI exceeds {MOST_TRUE_DI:g}, as in the paper, "
@@ -150,13 +155,13 @@ def _plainly(results: SimulationResults) -> tuple[str, ...]:
 
 
 def _beside_paper(results: SimulationResults) -> Grid:
-    own, other = (list(rows_of(found.beside_paper())) for found in (results.repeated, results.independent))
+    own, other = (list(rows_of(found.beside_paper())) for found in (results.repeated, results.other))
     studies = len(results.repeated.studies)
     return Grid(
         f"Simulation, {times(results.study.trials, 'trial')} a study, seed {results.study.seed}: the paper's figures, "
-        f"this run's, and the mean ± sd of {times(studies, 'repeated study')}; with independent draws, P(ŷ=1|s, o) "
-        "are four draws",
-        ("figure", "paper", "this run", "repeated studies", "apart, in sd", "independent draws", "remark"),
+        f"this run's, and the mean ± sd of {times(studies, 'repeated study')}; then the same "
+        f"with {_DRAWN[results.other.design]}",
+        ("figure", "paper", "this run", "repeated studies", "apart, in sd", f"{results.other.design} draws", "remark"),
         tuple(_beside_row(results, *rows) for rows in zip(own, other, strict=True)),
     )
 
@@ -265,12 +270,14 @@ def _bin_row(found: Summary) -> tuple[str, ...]:
 
 
 def _spread_grid(repeated: RepeatedStudies) -> Grid:
-    names = ("di_true_minus_mean", "dd_true_minus_mean", "di_range", "dd_range", "grid_coverage")
     return Grid(
-        f"How far the means of one study stray: mean ± sd over {times(len(repeated.studies), 'repeated study')}, by "
+        f"How far the figures of one study stray: mean ± sd over {times(len(repeated.studies), 'repeated study')}, by "
         "bin of KL",
-        ("KL (nats)", *(_WORDS[name][0] for name in names)),
-        tuple((at, *(_spread_cell(repeated, name, at) for name in names)) for at in (ALL_BINS, *KL_BINS)),
+        ("figure", ALL_BINS, *KL_BINS),
+        tuple(
+            (words, *(_spread_cell(repeated, name, at) for at in (ALL_BINS, *KL_BINS)))
+            for name, (words, _) in _WORDS.items()
+        ),
     )
 
 
@@ -293,7 +300,7 @@ def _errors_figure(study: SimulationStudy) -> Illustration:
             histogram(
                 counts.tolist(),
                 edges.tolist(),
-                title=METRIC_NAMES[name],
+                title=METRIC_TITLES[name],
                 x=f"true {name} − mean {name} over the feasible joints",
                 y="scenarios",
                 marks=marks,
@@ -321,7 +328,7 @@ def _scatter_figure(study: SimulationStudy) -> Illustration:
             scatter(
                 mean.tolist(),
                 true.tolist(),
-                title=METRIC_NAMES[name],
+                title=METRIC_TITLES[name],
                 x_title=f"mean {name} over the feasible joints",
                 y_title=f"true {name}",
                 diagonal="truth = mean",
@@ -358,8 +365,8 @@ def _range_figure(study: SimulationStudy) -> Illustration:
         panels.append(
             boxes(
                 drawn,
-                title=METRIC_NAMES[name],
-                x="KL(p_e(o) ‖ p_i(o)), nats",
+                title=METRIC_TITLES[name],
+                x="KL divergence of the tables on o, nats",
                 y=f"range of {name} over the feasible joints",
                 mean="mean",
                 band=bands[f"{name.lower()}_range"],
@@ -396,8 +403,9 @@ def _choices(study: SimulationStudy) -> tuple[tuple[str, str], ...]:
     return (
         (
             "Classifier of the simulation",
-            "For each o one draw u, used as P(ŷ=1|s=0,o) = u and P(ŷ=1|s=1,o) = 1 − u: of the readings tried, the one "
-            "whose figures come near the paper's. Independent draws are shown beside it.",
+            "The paper does not say how P(ŷ=1|s, o) is drawn. One draw u for each o, mirrored for s = 1, is the "
+            f"reading whose figures come near the paper's; this run's main figures have {study.design} draws, and the "
+            "other reading stands beside them.",
         ),
         (
             "Grid of the simulation",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fairbounds.plots import Dot, Mark, compose, dots
+from fairbounds.plots import Dot, Mark, Role, compose, dots
 from fairbounds.studies.chapters.parts import METRIC_NAMES, Chapter, decimal, give_or_take, rounding, share, span, times
 from fairbounds.studies.columns import columns_of_records
 from fairbounds.studies.document import Bullets, Grid, Heading, Illustration, Paragraph
@@ -14,6 +14,12 @@ from fairbounds.studies.stress import StressResult, StressTest
 __all__ = ["stress_chapter"]
 
 _TWO = 2.0  # standard errors to either side
+_HELD: tuple[str, Role] = ("where the bounds hold the truth", "first")
+_MISSED: tuple[str, Role] = ("where they miss it", "second")
+_ESTIMATES: dict[str, tuple[str, Role]] = {
+    "mean": ("mean over the feasible set", "feasible_mean"),
+    "independence": ("independence", "independence"),
+}
 
 _FAMILIES = {
     "none": "the paper's protocol",
@@ -208,12 +214,9 @@ def _coverage_figure(test: StressTest) -> Illustration:
         for r in test.results
     ]
     kl = [
-        Dot(_name(found), label, role, value)
+        Dot(_name(found), *look, value)
         for found in test.results
-        for label, role, value in (
-            ("where the bounds hold the truth", "first", found.kl_covered),
-            ("where they miss it", "second", found.kl_missed),
-        )
+        for look, value in ((_HELD, found.kl_covered), (_MISSED, found.kl_missed))
         if math.isfinite(value)
     ]
     worst = min(test.results, key=lambda found: found.coverage)
@@ -272,10 +275,7 @@ def _errors_figure(test: StressTest) -> Illustration:
 def _error_dots(results: Sequence[StressResult], metric: str) -> list[Dot]:
     out = []
     for found in results:
-        for label, key, role in (
-            ("mean over the feasible set", "mean", "feasible_mean"),
-            ("independence", "independence", "independence"),
-        ):
+        for key, (label, role) in _ESTIMATES.items():
             value, error = (getattr(found, f"{metric}_{key}_error{end}") for end in ("", "_se"))
             out.append(Dot(_name(found), label, role, value, *_reach(value, error)))
     return out

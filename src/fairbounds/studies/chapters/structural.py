@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fairbounds.plots import Dot, compose, dots
+from fairbounds.plots import Dot, Role, compose, dots
 from fairbounds.studies.chapters.parts import DATA_NAMES, Chapter, decimal, give_or_take, listed, rows_of, span, times
 from fairbounds.studies.columns import columns_of_records
 from fairbounds.studies.document import Grid, Heading, Illustration, Paragraph
@@ -211,7 +211,7 @@ def _error_dots(study: StructuralStudy, name: str) -> Iterator[Dot]:
         ("marginal", None),
         ("floor", None),
     ]
-    roles = {"decisions": "first", "scores": "third"}
+    roles: dict[str, Role] = {"decisions": "first", "scores": "third"}
     for prediction in _PREDICTIONS:
         for method, classes in keys:
             errors = [
