@@ -21,7 +21,7 @@ _PAUSE = 5.0  # seconds between two lines
 
 
 @click.command()
-@click.argument("what", type=click.Choice(list(RUNS)), default="all")
+@click.argument("what", type=click.Choice(list(RUNS)), default="all", metavar="[WHAT]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

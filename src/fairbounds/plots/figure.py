@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Figure", "compose", "require_drawing"]
 
 _PIXELS = 2  # of a PNG for each of the SVG, so that it is sharp in print
+_PLACE = re.compile(r' (?:d|transform)="[^"]*"')
+_LONG = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _CLIP = re.compile(r"\b(clip|gradient)(_?)(\d+)\b")
 
 
@@ -52,7 +54,7 @@ class Figure:
 
         version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
         drawn: str = vl_convert.vegalite_to_svg(self.spec, vl_version=version)
-        return _described(_renumbered(drawn), self.alt)
+        return _described(_rounded(_renumbered(drawn)), self.alt)
 
     @cached_property
     def png(self) -> bytes:
@@ -92,6 +94,11 @@ def _renumbered(svg: str) -> str:
     """Count clips from 1, because the renderer counts on from whatever it drew before."""
     seen: dict[str, str] = {}
     return _CLIP.sub(lambda found: seen.setdefault(found[0], f"{found[1]}{found[2]}{len(seen) + 1}"), svg)
+
+
+def _rounded(svg: str) -> str:
+    """Write places to a hundredth of a pixel, which nobody sees and which halves a cloud of points."""
+    return _PLACE.sub(lambda place: _LONG.sub(lambda found: f"{float(found[0]):.2f}", place[0]), svg)
 
 
 def _described(svg: str, text: str) -> str:

@@ -14,7 +14,18 @@ from typing import TypeAlias
 from fairbounds.plots import Figure
 from fairbounds.studies.columns import Columns
 
-__all__ = ["Block", "Bullets", "Code", "Grid", "Heading", "Illustration", "Paragraph", "as_html", "as_markdown"]
+__all__ = [
+    "Block",
+    "Bullets",
+    "Code",
+    "Grid",
+    "Heading",
+    "Illustration",
+    "Paragraph",
+    "Places",
+    "as_html",
+    "as_markdown",
+]
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 _CODE = re.compile(r"`(.+?)`")
@@ -85,7 +96,26 @@ Block: TypeAlias = Heading | Paragraph | Bullets | Code | Grid | Illustration
 # -- Markdown ----------------------------------------------------------------------------------------------------------
 
 
-def as_markdown(blocks: Sequence[Block]) -> str:
+@dataclass(frozen=True)
+class Places:
+    """Where a page in Markdown finds what belongs to it.
+
+    Attributes
+    ----------
+    figures : str
+        Folder of the figures.
+    data : str, optional
+        Folder of the data behind them; without it they are not linked.
+    fold : int, optional
+        Rows of the longest table that is shown unasked.
+    """
+
+    figures: str = "figures"
+    data: str | None = "data"
+    fold: int | None = None
+
+
+def as_markdown(blocks: Sequence[Block], places: Places | None = None) -> str:
     r"""Write blocks as Markdown, figures as links to ``figures/NAME.svg``.
 
     Examples
@@ -99,10 +129,10 @@ def as_markdown(blocks: Sequence[Block]) -> str:
     |:---|---:|
     | 0 to 1 | 0.5 |
     """
-    return "\n\n".join(map(_markdown, blocks)) + "\n"
+    return "\n\n".join(_markdown(block, places or Places()) for block in blocks) + "\n"
 
 
-def _markdown(block: Block) -> str:
+def _markdown(block: Block, places: Places) -> str:
     match block:
         case Heading(level, text):
             return f"{'#' * level} {text}"
@@ -113,15 +143,19 @@ def _markdown(block: Block) -> str:
         case Code(text):
             return f"```sh\n{text}\n```"
         case Grid():
-            return _markdown_grid(block)
+            return _markdown_grid(block, places.fold)
         case Illustration(name=name, figure=figure, caption=caption):
-            return f"![{_one_line(figure.alt)}](figures/{name}.svg)\n\n*{caption}* Data: [{name}.csv](data/{name}.csv)."
+            data = f" Data: [{name}.csv]({places.data}/{name}.csv)." if places.data else ""
+            return f"![{_one_line(figure.alt)}]({places.figures}/{name}.svg)\n\n*{caption}*{data}"
 
 
-def _markdown_grid(grid: Grid) -> str:
+def _markdown_grid(grid: Grid, fold: int | None) -> str:
     signs = ["---:" if right else ":---" for right in _on_the_right(grid)]
-    lines = [_row(grid.header), "|" + "|".join(signs) + "|", *map(_row, grid.rows)]
-    return f"{grid.caption}:\n\n" + "\n".join(lines)
+    table = "\n".join([_row(grid.header), "|" + "|".join(signs) + "|", *map(_row, grid.rows)])
+    if fold is None or len(grid.rows) <= fold:
+        return f"{grid.caption}:\n\n{table}"
+    caption = html.escape(grid.caption, quote=False)
+    return f"<details>\n<summary>{caption} ({len(grid.rows)} rows)</summary>\n\n{table}\n\n</details>"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -66,6 +66,18 @@ class Reproduction:
             words += f" --splits {self.effort.splits}"
         return words if self.design == DESIGNS[0] else f"{words} --design {self.design}"
 
+    def source(self) -> tuple[Block, ...]:
+        """Return the title, and what is reproduced."""
+        return (
+            Heading(1, TITLE),
+            Paragraph(
+                "V. Ramineni, H. A. Rahmani, E. Yilmaz, D. Barber (2025), *Beyond Internal Data: Bounding and "
+                "Estimating Fairness from Incomplete Data*, arXiv:2508.13040. Its tables and figures, computed again "
+                f"by fairbounds {version('fairbounds')} with the words of the paper: DI is the ratio and DD the "
+                "difference of two groups' rates, s an internal, o a common and e a protected variable."
+            ),
+        )
+
     def beside_paper(self) -> tuple[Block, ...]:
         """Return what the reader must know, and the tables beside the paper's."""
         known = [said for chapter in self.chapters for said in chapter.plainly]
@@ -73,27 +85,26 @@ class Reproduction:
         blocks: list[Block] = [Heading(2, KNOWN), Bullets(tuple(known))]
         return (*blocks, Heading(2, BESIDE), *grids) if grids else tuple(blocks)
 
-    def document(self) -> tuple[Block, ...]:
-        """Return the whole report."""
+    def findings(self) -> tuple[Block, ...]:
+        """Return what was found, and the choices that were made."""
         choices = dict(choice for chapter in self.chapters for choice in chapter.choices)
         return (
-            Heading(1, TITLE),
-            Paragraph(
-                "V. Ramineni, H. A. Rahmani, E. Yilmaz, D. Barber (2025), *Beyond Internal Data: Bounding and "
-                "Estimating Fairness from Incomplete Data*, arXiv:2508.13040. Its tables and figures, computed again "
-                f"by fairbounds {version('fairbounds')} with the words of the paper: DI is the ratio and DD the "
-                "difference of two groups' rates. This folder is what the following line writes; the same line gives "
-                "the same bytes."
-            ),
-            Code(self.command),
             *self.beside_paper(),
             *(block for chapter in self.chapters for block in chapter.blocks),
             Heading(2, "Choices"),
             Paragraph(
-                "What the paper leaves open, and what was done here. None was chosen for the figures it "
-                "gives, but for the classifier of the simulation."
+                "None was made for the figures it gives, but for how the classifiers of the simulation are drawn."
             ),
-            Grid("Choices", ("topic", "choice"), tuple(choices.items())),
+            Grid("What the paper leaves open, and what was done here", ("topic", "choice"), tuple(choices.items())),
+        )
+
+    def document(self) -> tuple[Block, ...]:
+        """Return the whole report."""
+        return (
+            *self.source(),
+            Paragraph("This folder is what the following line writes; the same line gives the same bytes."),
+            Code(self.command),
+            *self.findings(),
             Heading(2, "Files"),
             Bullets(
                 (

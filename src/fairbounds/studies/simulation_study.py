@@ -324,11 +324,11 @@ def repeat(
     """
     if studies < 2:
         raise ProblemError(f"a spread needs at least 2 studies, not {studies}")
-    found = []
+    found, task = [], f"repeated simulation, {design} draws"
     for k in range(studies):
-        report("repeated simulation", k / studies)
+        report(task, k / studies)
         found.append(simulate(trials, seed + k, points, design, concentration, limits).summaries)
-    report("repeated simulation", 1.0)
+    report(task, 1.0)
     spreads = tuple(spread for same in zip(*found, strict=True) for spread in _spreads(same))
     return RepeatedStudies(trials, seed, points, design, concentration, limits, tuple(found), spreads)
 

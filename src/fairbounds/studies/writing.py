@@ -60,6 +60,7 @@ def refuse_folder(target: Path) -> None:
         )
     if target.exists() and not target.is_dir():
         raise SourceError(f"{str(target)!r} cannot be written: that is a file; give another name with --out")
+    _try_beside(target)
     if not target.exists():
         return
     known = _listed(target)
@@ -69,6 +70,22 @@ def refuse_folder(target: Path) -> None:
             f"{str(target)!r} would be replaced, and holds {strange[0]!r}, which no earlier run wrote; "
             "give another name with --out"
         )
+
+
+def _try_beside(target: Path) -> None:
+    """Make a folder beside the target and take it away again."""
+    unfinished = _unfinished(target)
+    try:
+        unfinished.mkdir()
+        unfinished.rmdir()
+    except OSError as error:
+        raise SourceError(
+            f"{str(target)!r} cannot be written: {error.strerror}; give another place with --out"
+        ) from None
+
+
+def _unfinished(target: Path) -> Path:
+    return target.with_name(f".fairbounds-{secrets.token_hex(6)}.tmp")
 
 
 def _listed(folder: Path) -> set[str]:
@@ -85,7 +102,7 @@ def _names(folder: Path) -> Iterator[str]:
 def whole_folder(target: Path) -> Iterator[Path]:
     """Give a new folder beside the target, which takes its place at the end; failing that, nothing has changed."""
     refuse_folder(target)
-    unfinished = target.with_name(f".fairbounds-{secrets.token_hex(6)}.tmp")
+    unfinished = _unfinished(target)
     try:
         unfinished.mkdir()
         yield unfinished
