@@ -40,7 +40,7 @@ class Look(NamedTuple):
     shape: str
 
 
-# Told apart with any colour vision, and each at least 3 to 1 against paper (tests/plots/test_theme.py).
+# Told apart with any colour vision, and each at least 3 to 1 against paper (tests/plots/test_figures.py).
 LOOKS: Mapping[Role, Look] = {
     "truth": Look("#cc3311", (1, 0), "diamond"),
     "latent_class": Look("#0077bb", (8, 3), "circle"),
