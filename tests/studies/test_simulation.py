@@ -270,8 +270,8 @@ def test_repeated_studies_are_single_ones_with_seeds_that_follow():
     assert (spread.mean, spread.sd, spread.studies) == (statistics.fmean(values), statistics.stdev(values), 3)
     unfiltered = [summaries[7].feasible_joints for summaries in repeated.studies]
     assert repeated.spread("feasible_joints", filtered=False).mean == statistics.fmean(unfiltered)
-    assert told[0] == ("repeated simulation, mirrored draws", 0.0)
-    assert told[-1] == ("repeated simulation, mirrored draws", 1.0)
+    assert told[0] == ("repeated simulation, independent draws", 0.0)
+    assert told[-1] == ("repeated simulation, independent draws", 1.0)
 
 
 def test_one_seed_gives_the_same_figures_and_another_does_not(study):

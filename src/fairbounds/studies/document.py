@@ -167,8 +167,8 @@ def _one_line(text: str) -> str:
 
 
 def _on_the_right(grid: Grid) -> list[bool]:
-    """Tell which columns are numbers, all of them."""
-    return [all(_NUMBER.match(row[at]) for row in grid.rows) for at in range(len(grid.header))]
+    """Tell which columns are numbers, all of them; the first names its rows."""
+    return [at > 0 and all(_NUMBER.match(row[at]) for row in grid.rows) for at in range(len(grid.header))]
 
 
 # -- HTML --------------------------------------------------------------------------------------------------------------
