@@ -1,6 +1,6 @@
 """Write docs/reproducing.md and its figures from one real run: ``python scripts/build_reproducing.py``, some minutes.
 
-Everything on the page, every number included, comes from the run. tests/studies/test_reproducing_page.py computes
+Everything on the page, every number included, comes from the run. tests/studies/test_reproduction.py computes
 parts of it again.
 """
 
