@@ -59,6 +59,18 @@ def test_a_figure_has_the_same_bytes_whatever_was_drawn_before(drawn: Figure) ->
     assert again.png == drawn.png
 
 
+def test_clips_are_counted_from_one_in_every_figure() -> None:
+    import altair as alt
+
+    data = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 9, "y": 9}])
+    scale = alt.Scale(domain=[0, 1])
+    line = alt.Chart(data).mark_line(clip=True).encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale))
+    first, second = (compose([line, line], "A clipped line.").svg for _ in range(2))
+    assert first == second
+    assert len(set(re.findall(r'id="(clip\d+)"', first))) >= 1
+    assert set(re.findall(r"url\(#(\w+)\)", first)) == set(re.findall(r'id="(clip\d+)"', first))
+
+
 def test_the_svg_is_well_formed_and_described(drawn: Figure) -> None:
     root = ET.fromstring(drawn.svg)
     assert root.attrib["role"] == "img"
