@@ -16,7 +16,7 @@ PYTEST_ARGS ?= -n auto --dist loadfile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types bench pins clean
+.PHONY: help demo test lint types bench docs pins clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ types: $(BIN)/.lint $(BIN)/.test  ## check the types, strictly
 
 bench: $(BIN)/.test $(BIN)/.bench  ## measure speed, as ratios within one run
 	@set -e; for script in benchmarks/[a-z]*.py; do echo "$$script"; $(BIN)/python "$$script"; done
+
+docs: $(TESTED)  ## write docs/reproducing.md from one real run (some minutes)
+	@$(BIN)/python scripts/build_reproducing.py
 
 pins: $(BIN)/python  ## choose new versions for requirements/*.txt
 	@$(BIN)/python requirements/pin.py
