@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Any, Literal
 
 from fairbounds.bounding import answer, bound_all
@@ -43,10 +43,16 @@ class Asked:
         confidence: float = 0.95,
         rng: Rng = None,
         interval_method: IntervalMethod | Literal["none"] = "cross_fitted",
+        combine_splits: Literal["average", "median"] = "average",
         **sampling: Any,
     ) -> None:
         self.policy = Policy(threshold, tolerance)
-        plan = settled_plan(confidence, "cross_fitted" if interval_method == "none" else interval_method, **sampling)
+        plan = settled_plan(
+            confidence,
+            "cross_fitted" if interval_method == "none" else interval_method,
+            combine=combine_splits,
+            **sampling,
+        )
         self.plan = None if interval_method == "none" else plan
         self.confidence, self.seed = confidence, settled_seed(rng)
         self.chosen_metrics = tuple(dict.fromkeys(get(metric) for metric in several(metrics) or ()))
@@ -65,12 +71,13 @@ class Asked:
             "metrics": [metric.name for metric in self.chosen_metrics] or "default",
             "methods": list(self.chosen_methods),
             "confidence": self.confidence,
-            "intervals": None if self.plan is None else asdict(self.plan),
+            "intervals": None if self.plan is None else self.plan.to_dict(),
             "seed": self.seed,
         }
         questions = self.questions(problem)
         bounds = [answer(problem, question) for question in questions]
-        inferred = infer(problem, questions, bounds, self.plan, self.seed)
+        plan = self.plan if self.plan is None else replace(self.plan, survey=combined.survey)
+        inferred = infer(problem, questions, bounds, plan, self.seed)
         return Audit(
             population=problem.population,
             strata=problem.summary,
