@@ -9,7 +9,7 @@ from typing import Any, Literal
 from fairbounds.bounding import answer, bound_all
 from fairbounds.combining import Combined, several
 from fairbounds.estimation import Method, estimate_all
-from fairbounds.inference import IntervalMethod, infer, settled_plan
+from fairbounds.inference import Inferred, IntervalMethod, infer, settled_plan
 from fairbounds.metrics import Metric, get
 from fairbounds.problem import Problem
 from fairbounds.questions import Question
@@ -77,28 +77,30 @@ class Asked:
         questions = self.questions(problem)
         bounds = [answer(problem, question) for question in questions]
         plan = self.plan if self.plan is None else replace(self.plan, survey=combined.survey)
-        inferred = infer(problem, questions, bounds, plan, self.seed)
+        estimates = [estimate_all(problem, questions, method=method, rng=self.seed) for method in self.chosen_methods]
+        inferred = infer(problem, questions, bounds, estimates, plan, self.seed)
         return Audit(
             population=problem.population,
             strata=problem.summary,
             mismatch=problem.mismatch,
             groups=_groups(problem),
-            findings=self._findings(problem, questions, bounds, inferred.intervals),
+            findings=self._findings(questions, bounds, inferred),
             assumptions=assumptions(problem, self.chosen_methods, inferred.assumption),
             warnings=(*combined.read.notes, *one_table(combined.one_table), *warnings(problem), *inferred.warnings),
             provenance=combined.provenance() | settings,
         )
 
     def _findings(
-        self,
-        problem: Problem,
-        questions: Sequence[Question],
-        bounds: Sequence[Bounds],
-        found_intervals: Sequence[Interval | None],
+        self, questions: Sequence[Question], bounds: Sequence[Bounds], inferred: Inferred
     ) -> tuple[Finding, ...]:
-        estimates = [estimate_all(problem, questions, method=method, rng=self.seed) for method in self.chosen_methods]
         return tuple(
-            _finding(question.metric, bounds[at], found_intervals[at], tuple(e[at] for e in estimates), self.policy)
+            _finding(
+                question.metric,
+                bounds[at],
+                inferred.intervals[at],
+                tuple(entries[at] for entries in inferred.estimates),
+                self.policy,
+            )
             for at, question in enumerate(questions)
         )
 

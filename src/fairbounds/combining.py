@@ -103,7 +103,7 @@ class Combined:
             "missing": roles.missing,
             "unmatched": roles.unmatched,
             "one_table": self.one_table,
-            "drawn": asdict(roles.drawn) if roles.drawn else None,
+            "drawn": roles.drawn.to_dict() if roles.drawn else None,
         }
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +70,10 @@ class Drawn:
 
     def __bool__(self) -> bool:
         return bool(self.internal_cluster or self.internal_replicates or self.external_replicates)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready data."""
+        return {name: list(held) if isinstance(held, tuple) else held for name, held in asdict(self).items()}
 
     def holds(self, name: str, weight: str | None = None) -> bool:
         """Whether a column is one of these, so that it links nothing and is no feature."""

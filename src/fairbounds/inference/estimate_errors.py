@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -17,17 +18,35 @@ from fairbounds.metrics import event_indicators
 from fairbounds.problem import Problem
 from fairbounds.progress import report
 from fairbounds.questions import Question
+from fairbounds.results import Estimate
 from fairbounds.seeds import stream
 
-__all__ = ["independence_errors", "latent_class_errors"]
+__all__ = ["independence_errors", "latent_class_errors", "with_errors"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _AT_ONCE = 2**22  # counts held at once, 32 MB
 
 
+def with_errors(
+    problem: Problem, questions: Sequence[Question], estimates: Sequence[Estimate], plan: Sampling, seed: int
+) -> tuple[Estimate, ...]:
+    """Return the estimates of one method, their standard errors among the details where there are any."""
+    match estimates[0].method if estimates else "":
+        case "independence":
+            errors = independence_errors(problem, questions, plan, seed)
+        case "latent_class":
+            errors = latent_class_errors(problem, questions, plan, int(estimates[0].details["classes"]), seed)
+        case _:
+            return tuple(estimates)
+    return tuple(
+        replace(estimate, details=estimate.details | {"standard_error": error})
+        for estimate, error in zip(estimates, errors, strict=True)
+    )
+
+
 def independence_errors(
-    problem: Problem, questions: Sequence[Question], plan: Sampling, seed: int, draws: int = 400
+    problem: Problem, questions: Sequence[Question], plan: Sampling, seed: int, draws: int = 200
 ) -> tuple[float | None, ...]:
     """Return the standard deviation of the independence estimate over multinomial resamples of both tables.
 
@@ -86,8 +105,8 @@ def latent_class_errors(
     plan: Sampling,
     classes: int,
     seed: int,
-    draws: int = 40,
-    starts: int = 8,
+    draws: int = 20,
+    starts: int = 4,
 ) -> tuple[float | None, ...]:
     """Return the standard deviation of the latent class estimate over refits to resampled tables.
 

@@ -94,6 +94,7 @@ SENTENCES = {
     "legend_bounds": "bounds: values outside them do not fit the two tables",
     "legend_open": "the same, where the verdict is undetermined",
     "legend_threshold": "threshold",
+    "legend_error": "one standard error from sampling",
     "legend_estimate": "{name} estimate: {meaning}",
     "legend_known": "known value",
     "legend_several": "several marks",
@@ -142,6 +143,7 @@ SENTENCES = {
     # estimates and known values
     "estimate": "{name} estimate {value}.",
     "estimate_loose": "{name} estimate {value} (need not fit both tables).",
+    "with_error": "{value} ± {error}",
     "estimate_name": "{name} estimate",
     "known": "Known value {value}.",
     "known_placed": "Known value {value}, {placed} the bounds.",

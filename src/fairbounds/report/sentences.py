@@ -303,7 +303,10 @@ def _method(method: str) -> tuple[str, str]:
 def estimate_sentence(estimate: Estimate, *limits: float) -> str:
     """Write an estimate."""
     key = "estimate" if estimate.margin_preserving else "estimate_loose"
-    return _say(key, name=_method(estimate.method)[0], value=value(estimate.value, *limits))
+    shown, error = value(estimate.value, *limits), estimate.details.get("standard_error")
+    if error is not None:
+        shown = _say("with_error", value=shown, error=number(error))
+    return _say(key, name=_method(estimate.method)[0], value=shown)
 
 
 def value_sentences(section: Section, finding: Finding) -> list[str]:
