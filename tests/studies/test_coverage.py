@@ -46,7 +46,6 @@ def test_intervals_are_little_wider_than_those_of_an_oracle(study: Study) -> Non
 def test_the_median_rule_is_wider(study: Study) -> None:
     pairs = list(zip(study.of("cross-fitted"), study.of("median of splits"), strict=True))
     wider = [other.width / one.width for one, other in pairs if np.isfinite(other.width)]
-    assert min(wider) > 0.99
     assert np.mean(wider) > 1.005
 
 
