@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairbounds.inference.counting import SampleCounts, count
-from fairbounds.inference.designs import design_effect, halves_of_clusters
+from fairbounds.inference.designs import design_effect, drawn, halves_of_clusters
 from fairbounds.inference.plan import Sampling
 from fairbounds.inference.reading import all_group_forms, recorded, sizes, subsets
 from fairbounds.inference.rounding import rounding_shift
@@ -33,7 +33,7 @@ def by_cross_fitting(
     """Return the intervals of several metrics; each rate is split once."""
     counts = count(problem, plan)
     splits = plan.splits or default_splits(len(counts.external))
-    details = sizes(counts, plan) | {"splits": splits, "combine": plan.combine, "seed": seed}
+    details = sizes(counts, plan) | drawn(plan) | {"splits": splits, "combine": plan.combine, "seed": seed}
     ends: dict[Rate, DualEnds] = {}
     for rate in dict.fromkeys(question.metric.rate for question in questions):
         asked = [question for question in questions if question.metric.rate == rate]

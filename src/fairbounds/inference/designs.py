@@ -15,7 +15,7 @@ from fairbounds.kernels.folds import cluster_halves
 from fairbounds.problem import Population
 from fairbounds.surveys import Clusters
 
-__all__ = ["design_effect", "halves_of_clusters"]
+__all__ = ["design_effect", "drawn", "halves_of_clusters"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -25,6 +25,18 @@ def halves_of_clusters(clusters: Clusters, counts: SampleCounts, splits: int, rn
     scale = counts.internal.sum() / clusters.weight.sum()
     found = cluster_halves(clusters.cluster, clusters.cell, clusters.weight * scale, len(counts.internal), splits, rng)
     return np.minimum(found, counts.internal)[None]
+
+
+def drawn(plan: Sampling) -> dict[str, int]:
+    """Return how many clusters and replicates there are, for the record of an interval."""
+    survey, found = plan.survey, {}
+    if survey is not None and survey.clusters is not None:
+        found["internal_clusters"] = int(survey.clusters.cluster.max()) + 1
+    for role in ("internal", "external"):
+        replicates = getattr(survey, role, None)
+        if replicates is not None:
+            found[f"{role}_replicates"] = len(replicates.tables)
+    return found
 
 
 def design_effect(

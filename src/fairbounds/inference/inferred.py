@@ -80,6 +80,8 @@ def _assumption(counts: SampleCounts, plan: Sampling) -> str:
         if plan.external_is_census
         else f"the external table for one of {counts.external.sum():,.0f}, drawn independently"
     )
+    if plan.survey is not None:
+        external += ", as their clusters and replicate weights tell"
     rounded = "; counts may be off by rounding" if plan.internal_rounding or plan.external_rounding else ""
     return (
         "The bounds treat both tables as exact. The intervals add sampling error: they take the internal table for a "
