@@ -18,6 +18,7 @@ from fairbounds.kernels.design_effects import stretched
 from fairbounds.kernels.dual_bounds import DualEnds, default_splits, dual_ends
 from fairbounds.metrics import Rate
 from fairbounds.problem import Problem
+from fairbounds.progress import report
 from fairbounds.questions import Question
 from fairbounds.results import Bounds, Interval
 from fairbounds.seeds import stream
@@ -35,7 +36,9 @@ def by_cross_fitting(
     splits = plan.splits or default_splits(len(counts.external))
     details = sizes(counts, plan) | drawn(plan) | {"splits": splits, "combine": plan.combine, "seed": seed}
     ends: dict[Rate, DualEnds] = {}
-    for rate in dict.fromkeys(question.metric.rate for question in questions):
+    rates = list(dict.fromkeys(question.metric.rate for question in questions))
+    for at, rate in enumerate(rates):
+        report("Computing intervals", at / len(rates))
         asked = [question for question in questions if question.metric.rate == rate]
         ends[rate] = _ends(problem, rate, counts, plan, splits, seed, all_group_forms(asked))
     return tuple(

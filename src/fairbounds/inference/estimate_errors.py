@@ -26,6 +26,7 @@ __all__ = ["independence_errors", "latent_class_errors", "with_errors"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _AT_ONCE = 2**22  # counts held at once, 32 MB
+_MOST_COUNTS = 20_000_000  # drawn in all, about a second
 
 
 def with_errors(
@@ -46,7 +47,7 @@ def with_errors(
 
 
 def independence_errors(
-    problem: Problem, questions: Sequence[Question], plan: Sampling, seed: int, draws: int = 200
+    problem: Problem, questions: Sequence[Question], plan: Sampling, seed: int, draws: int | None = None
 ) -> tuple[float | None, ...]:
     """Return the standard deviation of the independence estimate over multinomial resamples of both tables.
 
@@ -56,7 +57,8 @@ def independence_errors(
     questions : sequence of Question
     plan : Sampling
     seed : int
-    draws : int
+    draws : int, optional
+        By default 200, fewer (at least 50) where the tables are large.
 
     Returns
     -------
@@ -64,7 +66,9 @@ def independence_errors(
         ``None`` where the metric is not finite in some resample.
     """
     counts, rng = count(problem, plan), stream(seed, "independence errors")
-    step = max(1, _AT_ONCE // (counts.internal.size + counts.external.size))
+    cells = counts.internal.size + counts.external.size
+    draws = draws or max(50, min(200, _MOST_COUNTS // cells))
+    step = max(1, _AT_ONCE // cells)
     sizes = [min(step, draws - begin) for begin in range(0, draws, step)]
     mass = np.concatenate([_group_events(counts, problem, plan, size, rng) for size in sizes])
     return tuple(_deviation(question, mass) for question in questions)
