@@ -348,6 +348,56 @@ def test_replicates_are_the_sums_by_cell_whatever_their_sign(tmp_path: Path) -> 
                 assert found.survey.external.tables[at, stratum, group] == by_hand
 
 
+def test_replicates_follow_combined_groups_and_rows_left_out() -> None:
+    from fairbounds.combining import Roles, combine
+
+    internal = {"job": ["a", "a", "b", "b", None], "ok": [0, 1, 0, 1, 1]}
+    external = {
+        "job": ["a", "a", "b", "b", None, "a"],
+        "sex": ["F", "M", "F", "M", "F", "F"],
+        "age": ["old", "young", "old", "young", "old", "old"],
+        "w": [4, 5, 6, 7, 8, 9],
+        "r1": [1.5, -1, 2, 3, 100, 0.5],
+        "r2": [4, 4, 4, 4, 100, 4],
+    }
+    roles = Roles(
+        ("sex", "age"), decision="ok", external_weight="w", external_replicates="r*", missing="drop", common=["job"]
+    )
+    found = combine(internal, external, roles, keep_features=False)
+    assert found.survey is not None
+    assert found.survey.external is not None
+    assert found.problem.groups == ("F × old", "M × young")
+    # Jobs by groups; the row without a job is left out of the replicates as of the table.
+    assert found.survey.external.tables.tolist() == [[[2.0, -1.0], [2.0, 3.0]], [[8.0, 4.0], [4.0, 4.0]]]
+    assert found.survey.external.factor == 2.0
+    external["r1"][0] = None  # type: ignore[index, call-overload]
+    with pytest.raises(ProblemError, match=r"'r1' of .* lacks a value in some rows"):
+        combine(internal, external, roles, keep_features=False)
+
+
+def test_the_text_names_both_readings(capsys: pytest.CaptureFixture[str]) -> None:
+    from rich.console import Console
+
+    from fairbounds.report.sentences import value
+    from fairbounds.report.text import print_audit
+
+    found = audit(confidence=0.9)
+    print_audit(found, Console(width=200))
+    printed, interval_ = " ".join(capsys.readouterr().out.split()), found.find("disparate_impact").interval
+    assert interval_ is not None
+    assert (
+        f"With sampling error: {value(interval_.lower, 0.8)} to {value(interval_.upper, 0.8)} (90% interval; for the"
+        in printed
+    )
+    assert f"{value(interval_.set_lower, 0.8)} to {value(interval_.set_upper, 0.8)})." in printed
+    assert "with 90% confidence for each comparison" in printed
+    between = (found.find("disparate_impact").bounds.upper + interval_.upper) / 2  # type: ignore[operator]
+    print_audit(audit(threshold=between, confidence=0.9), Console(width=200))
+    assert "Undetermined: the bounds settle it, but sampling error could move them across" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
 def test_the_weight_itself_is_no_replicate() -> None:
     drawn = Drawn(external_replicates=("PWGTP*",))
     assert drawn.replicates("external", ["PWGTP", "PWGTP1", "PWGTP80"], "PWGTP", "it") == ("PWGTP1", "PWGTP80")

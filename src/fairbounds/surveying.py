@@ -143,11 +143,12 @@ class _Places:
 
 def _coded(table: Table, names: Sequence[str], like: Table) -> IntArray:
     """Return the codes that another table gives to the levels of this one."""
-    columns = [
-        np.array([like[name].code(level) for level in table[name].levels], dtype=np.int64)[table.column(name)]
-        for name in names
-    ]
-    return np.stack(columns, axis=1)
+    out = np.empty((table.n_cells, len(names)), dtype=np.int64)
+    for axis, name in enumerate(names):
+        used, position = np.unique(table.column(name), return_inverse=True)
+        levels = [table[name].levels[code] for code in used.tolist()]  # others belonged to rows that were left out
+        out[:, axis] = np.array([like[name].code(level) for level in levels], dtype=np.int64)[position]
+    return out
 
 
 def _located(codes: IntArray, known: IntArray, sizes: Sequence[int]) -> IntArray:

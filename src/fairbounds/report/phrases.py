@@ -134,7 +134,7 @@ SENTENCES = {
     "tables_allow": "the two tables allow {sides}",
     "bounds_contain": "the bounds found, which may be loose, contain {sides}",
     "by_chance": "the bounds settle it, but sampling error could move them across the threshold",
-    "interval": "With sampling error: {reach} ({level} interval).",
+    "interval": "With sampling error: {reach} ({level} interval; for the whole set of possible values, {whole}).",
     "values_below": "values below {low}",
     "values_at_least": "values of at least {low}",
     "value_itself": "{low} itself",

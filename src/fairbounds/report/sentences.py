@@ -254,10 +254,14 @@ def interval_sentences(finding: Finding, *limits: float) -> list[str]:
     found = finding.interval
     if found is None:
         return []
-    low, high = value(found.lower, *limits), value(found.upper, *limits)
-    reach = _say("unlimited", low=low) if math.isinf(found.upper) else _say("from_to", low=low, high=high)
-    said = _say("interval", level=f"{exact(100 * found.level)}%", reach=reach)
+    reach, whole = _reach(found.lower, found.upper, *limits), _reach(found.set_lower, found.set_upper, *limits)
+    said = _say("interval", level=f"{exact(100 * found.level)}%", reach=reach, whole=whole)
     return [f"{said} {found.note}" if found.note else said]
+
+
+def _reach(lower: float, upper: float, *limits: float) -> str:
+    low, high = value(lower, *limits), value(upper, *limits)
+    return _say("unlimited", low=low) if math.isinf(upper) else _say("from_to", low=low, high=high)
 
 
 def _open(finding: Finding) -> str:
