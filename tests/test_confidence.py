@@ -99,7 +99,7 @@ def test_the_same_seed_gives_the_same_interval_and_another_one_a_similar_one() -
     assert one == two
     assert one is not None
     assert other is not None
-    assert other.lower != one.lower
+    assert (other.lower, other.upper) != (one.lower, one.upper)
     assert other.lower == pytest.approx(one.lower, abs=0.01)
 
 

@@ -43,7 +43,7 @@ class Asked:
         confidence: float = 0.95,
         rng: Rng = None,
         interval_method: IntervalMethod | Literal["none"] = "cross_fitted",
-        combine_splits: Literal["average", "median"] = "average",
+        combine_splits: Literal["average", "median"] = "median",
         **sampling: Any,
     ) -> None:
         self.policy = Policy(threshold, tolerance)

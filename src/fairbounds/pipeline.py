@@ -61,7 +61,7 @@ def audit(
     external_replicates: Sequence[str] | None = None,
     replicate_method: ReplicateMethod = "sdr",
     replicate_factor: float | None = None,
-    combine_splits: Literal["average", "median"] = "average",
+    combine_splits: Literal["average", "median"] = "median",
     rng: Rng = None,
     recode: Recode | None = None,
     bins: Bins | None = None,

@@ -137,7 +137,7 @@ _intervals = (
         "--combine-splits",
         "combine_splits",
         type=click.Choice(SPLITS),
-        default="average",
+        default="median",
         show_default=True,
         help="How random splits are combined; the median is valid without approximation, and wider.",
     ),

@@ -51,7 +51,7 @@ class Sampling:
     internal_rounding: float = 0.0
     external_rounding: float = 0.0
     splits: int | None = None
-    combine: Literal["average", "median"] = "average"
+    combine: Literal["average", "median"] = "median"
     draws: int = 2000
     survey: Survey | None = field(default=None, repr=False, compare=False)
 
