@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 from fairbounds.bounding import answer, bound_all
+from fairbounds.classifying import classify
 from fairbounds.combining import Combined, several
 from fairbounds.estimation import Method, estimate_all
-from fairbounds.inference import IntervalMethod, infer, settled_plan
+from fairbounds.inference import Inferred, IntervalMethod, infer, settled_plan
 from fairbounds.metrics import Metric, get
+from fairbounds.openness import stratum_widths
 from fairbounds.problem import Problem
 from fairbounds.questions import Question
-from fairbounds.results import Audit, Bounds, Estimate, Finding, GroupSummary, Interval, label_of
+from fairbounds.regions import regions
+from fairbounds.results import Audit, Bounds, Classification, Estimate, Finding, GroupSummary, Interval, Region, label_of
 from fairbounds.seeds import Rng, settled_seed
 from fairbounds.verdicts import Policy
 from fairbounds.wording import assumptions, one_table, warnings
@@ -68,32 +71,39 @@ class Asked:
             "intervals": None if self.plan is None else asdict(self.plan),
             "seed": self.seed,
         }
-        questions = self.questions(problem)
-        bounds = [answer(problem, question) for question in questions]
-        inferred = infer(problem, questions, bounds, self.plan, self.seed)
+        findings, inferred = self._answered(problem, self.questions(problem), self.chosen_methods)
+        classifications = classify(combined, self._categories)
         return Audit(
             population=problem.population,
             strata=problem.summary,
             mismatch=problem.mismatch,
             groups=_groups(problem),
-            findings=self._findings(problem, questions, bounds, inferred.intervals),
+            findings=findings,
             assumptions=assumptions(problem, self.chosen_methods, inferred.assumption),
             warnings=(*combined.read.notes, *one_table(combined.one_table), *warnings(problem), *inferred.warnings),
             provenance=combined.provenance() | settings,
+            classifications=classifications,
+            widths=stratum_widths(problem),
+            regions=_with_estimates(regions(problem), classifications[-1]),
         )
 
-    def _findings(
-        self,
-        problem: Problem,
-        questions: Sequence[Question],
-        bounds: Sequence[Bounds],
-        found_intervals: Sequence[Interval | None],
-    ) -> tuple[Finding, ...]:
-        estimates = [estimate_all(problem, questions, method=method, rng=self.seed) for method in self.chosen_methods]
-        return tuple(
-            _finding(question.metric, bounds[at], found_intervals[at], tuple(e[at] for e in estimates), self.policy)
+    def _categories(self, problem: Problem, questions: Sequence[Question]) -> tuple[Finding, ...]:
+        """Answer what regulators ask, with the one estimate that costs nothing."""
+        cheap = [method for method in self.chosen_methods if method == "independence"]
+        return self._answered(problem, questions, cheap)[0]
+
+    def _answered(
+        self, problem: Problem, questions: Sequence[Question], methods: Sequence[Method]
+    ) -> tuple[tuple[Finding, ...], Inferred]:
+        bounds = [answer(problem, question) for question in questions]
+        inferred = infer(problem, questions, bounds, self.plan, self.seed)
+        estimates = [estimate_all(problem, questions, method=method, rng=self.seed) for method in methods]
+        sampled = inferred.intervals
+        found = tuple(
+            _finding(question.metric, bounds[at], sampled[at], tuple(e[at] for e in estimates), self.policy)
             for at, question in enumerate(questions)
         )
+        return found, inferred
 
 
 def _groups(problem: Problem) -> tuple[GroupSummary, ...]:
@@ -103,6 +113,20 @@ def _groups(problem: Problem) -> tuple[GroupSummary, ...]:
         GroupSummary(label_of(group), float(mass), rate)
         for group, mass, rate in zip(problem.groups, known, rates, strict=True)
     )
+
+
+def _with_estimates(found: tuple[Region, ...], groups: Classification) -> tuple[Region, ...]:
+    """Put the estimates of both rates beside the region of their pairs."""
+    rates = {entry.level: entry.selection_rate for entry in groups.categories}
+    made = []
+    for entry in found:
+        pairs = {
+            method.method: (rates[entry.reference].estimate(method.method), method.value)
+            for method in rates[entry.group].estimates
+        }
+        both = {name: (x, y) for name, (x, y) in pairs.items() if x is not None and y is not None}
+        made.append(replace(entry, estimates=both))
+    return tuple(made)
 
 
 def _finding(
