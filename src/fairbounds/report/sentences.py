@@ -24,6 +24,7 @@ __all__ = [
     "badge",
     "caveats",
     "combined",
+    "comparison",
     "estimate_legend",
     "estimate_name",
     "estimate_sentence",
@@ -338,7 +339,7 @@ _MOST_ANSWERED = 3
 def answer(audit: Audit, sections: list[Section], spell: Spell) -> list[str]:
     """Return the sentences of the opening paragraph: what stays open first, then what is shown, on which condition."""
     judged = [section for section in sections if section.has_verdicts]
-    said = [_situation(audit, spell), *_left_open(judged)]
+    said = [*_left_open(judged), _situation(audit, spell)]
     said += [_counted(section, spell) if len(section.findings) > 1 else _single(section, spell) for section in judged][
         :_MOST_ANSWERED
     ]
@@ -377,13 +378,19 @@ def _left_open(sections: list[Section]) -> list[str]:
     return [_say("one_open") if total == 1 else _say("all_open", n=f"{total:,}")]
 
 
-def _single(section: Section, spell: Spell) -> str:
-    finding = section.findings[0]
+def comparison(section: Section, finding: Finding, spell: Spell) -> str:
+    """Name a metric, the group it is about and what that is compared with."""
     title = metric_title(section.metric)
     if finding.group is not None:
         title = OF.format(title=title, group=_quoted(finding.group, spell))
     if section.reference is not None:
         title = AGAINST.format(title=title, reference=_quoted(section.reference, spell))
+    return title
+
+
+def _single(section: Section, spell: Spell) -> str:
+    finding = section.findings[0]
+    title = comparison(section, finding, spell)
     if finding.bounds.lower is None:
         return _say("lies_nowhere", subject=title)
     shown = badge(finding)

@@ -48,8 +48,9 @@ class Category:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Category:
         """Rebuild from `to_dict`."""
-        found = (Finding.from_dict(data[name]) for name in ("selection_rate", "impact_ratio"))
-        return cls(data["level"], data["share"], *found, data["shortfall"]["lower"], data["shortfall"]["upper"])
+        rate, ratio = (Finding.from_dict(data[name]) for name in ("selection_rate", "impact_ratio"))
+        shortfall = data["shortfall"]
+        return cls(data["level"], data["share"], rate, ratio, shortfall["lower"], shortfall["upper"])
 
 
 @dataclass(frozen=True)
