@@ -136,6 +136,7 @@ SENTENCES = {
     "more_groups": "and {n} more, smaller; the HTML report has them all",
     "figure_more": "The figure shows the {shown} most extreme of {n}; the table has them all.",
     "figure_more_groups": "The figure shows the {shown} largest of {n}; the table has them all.",
+    "more_rows": "and {n} more rows; to_frame() has them all",
     # legend
     "legend_bounds": "bounds: values outside them do not fit the two tables",
     "legend_open": "the same, where the verdict is undetermined",

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from fairbounds.errors import ProblemError
 from fairbounds.results.agreement import Mismatch, StrataSummary
 from fairbounds.results.classification import Classification
-from fairbounds.results.findings import Finding, GroupSummary
+from fairbounds.results.findings import Finding, GroupSummary, rows_of
 from fairbounds.results.naming import Label
 from fairbounds.results.openness import StratumWidth
 from fairbounds.results.regions import Region
+from fairbounds.results.showing import Columns, Shown, write_report
 
 __all__ = ["SCHEMA", "Audit"]
 
@@ -20,7 +22,7 @@ SCHEMA = "fairbounds/audit/1"
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Shown):
     """The whole answer: what was combined, what was assumed, what was found.
 
     Attributes
@@ -75,6 +77,21 @@ class Audit:
 
     def __str__(self) -> str:
         return "\n".join(str(finding) for finding in self.findings)
+
+    def columns(self) -> Columns:
+        """Return one row for each finding."""
+        return rows_of(self.findings)
+
+    def report(self, path: str | Path, **options: Any) -> None:
+        """Write the HTML report: one file that needs no network and no script.
+
+        Parameters
+        ----------
+        path : str or Path
+        **options
+            ``title``, ``truth`` and ``date`` of `write_html`.
+        """
+        write_report(self, path, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of the schema ``fairbounds/audit/1``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,13 @@ from fairbounds.results.bounds import Bounds
 from fairbounds.results.estimates import Estimate
 from fairbounds.results.intervals import Interval
 from fairbounds.results.naming import Label, Verdict, in_words, json_number
+from fairbounds.results.showing import Columns, Shown
 
-__all__ = ["Finding", "GroupSummary"]
+__all__ = ["Finding", "GroupSummary", "rows_of"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Shown):
     """One metric for one group: bounds, estimates and verdict.
 
     Attributes
@@ -67,6 +68,10 @@ class Finding:
         """Return the value of one estimate, ``None`` where it is undefined or was not asked for."""
         return next((entry.value for entry in self.estimates if entry.method == method), None)
 
+    def columns(self) -> Columns:
+        """Return one row: bounds, interval, estimates and verdict."""
+        return rows_of([self])
+
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready data."""
         return {
@@ -117,3 +122,22 @@ class GroupSummary:
         """Rebuild from `to_dict`."""
         rate = Bounds.from_dict(data["selection_rate"], "selection_rate", data["group"])
         return cls(data["group"], data["share"], rate)
+
+
+def rows_of(findings: Sequence[Finding]) -> Columns:
+    """Return findings as columns; an estimate that a finding lacks is ``None`` there.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+    """
+    found: Columns = {name: [getattr(entry, name) for entry in findings] for name in ("metric", "group", "reference")}
+    for end in ("lower", "upper"):
+        found[end] = [getattr(entry.bounds, end) for entry in findings]
+    for end in ("lower", "upper", "level"):
+        found[f"interval_{end}"] = [getattr(entry.interval, end, None) for entry in findings]
+    for method in dict.fromkeys(entry.method for finding in findings for entry in finding.estimates):
+        found[method] = [entry.estimate(method) for entry in findings]
+    for name in ("verdict", "threshold", "tolerance", "note"):
+        found[name] = [getattr(entry, name) for entry in findings]
+    return found

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairbounds.results.naming import Label
+from fairbounds.results.showing import Columns, Shown
 
 __all__ = ["Region"]
 
 
 @dataclass(frozen=True)
-class Region:
+class Region(Shown):
     """Every pair of rates that some joint fitting both tables gives to the reference and to a group.
 
     Attributes
@@ -55,6 +56,16 @@ class Region:
         """Whether some pair has the group's rate at this ratio to the reference's; 1 is parity."""
         sides = [group - ratio * reference for reference, group in self.corners]
         return min(sides) <= tolerance and max(sides) >= -tolerance
+
+    def columns(self) -> Columns:
+        """Return one row for each corner."""
+        n = len(self.corners)
+        return {
+            "reference": [self.reference] * n,
+            "reference_rate": [x for x, _ in self.corners],
+            "group": [self.group] * n,
+            "group_rate": [y for _, y in self.corners],
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready data."""
