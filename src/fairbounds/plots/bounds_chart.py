@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairbounds.plots.figure import Figure, compose
 from fairbounds.plots.naming import METHOD_NAMES, about, metric_name, role_of, short, shown, told
 from fairbounds.plots.panels import Mark, _chart, _extent, _Key, _key_of, _lines, _row_axis, _scale, _with_legend
-from fairbounds.plots.theme import FILL_DEEP, INK, LOOKS, SOFT
+from fairbounds.plots.theme import FILL_DEEP, INK, LOOKS, PAPER, SOFT
 from fairbounds.results import Estimate, Finding, Interval, Label
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _panel(metric: str, reference: Label | None, findings: Sequence[Finding]) ->
     place = alt.X("low:Q", title=metric_name(metric).lower(), scale=_scale(domain))
     rows = [_row(at, finding, domain) for at, finding in enumerate(drawn)]
     names = [short("all groups" if finding.group is None else finding.group) for finding in drawn]
-    layers: list[Any] = [*_lines(_marks(findings)), *_sampled(rows, names), *_ranges(rows, names, place)]
+    layers: list[Any] = [*_sampled(rows, names), *_ranges(rows, names, place), *_lines(_marks(findings))]
     layers += _points(drawn, names, domain)
     head = metric_name(metric) + ("" if reference is None else f" against {short(reference)}")
     if len(findings) > len(drawn):
@@ -153,7 +153,7 @@ def _points(findings: Sequence[Finding], names: Sequence[str], domain: Sequence[
             if _holds(finding.estimate(method), domain)
         ]
         points = _chart(values).encode(y=_row_axis(names, True))
-        points = points.mark_point(filled=True, size=75, opacity=1, color=look.colour, shape=look.shape)
+        points = points.mark_point(size=80, opacity=1, fill=look.colour, stroke=PAPER, strokeWidth=1, shape=look.shape)
         layers.append(points.encode(x="value:Q"))
     return layers
 

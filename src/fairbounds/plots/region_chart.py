@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_region"]
 
 _SIDE = 300
+_EDGE = LOOKS["first"].colour
 _MOST = 12
 
 
@@ -83,12 +84,12 @@ def _outline(region: Region) -> Any:
     closed = [*region.corners, region.corners[0]]
     rows = [{"x": x, "y": y, "order": at} for at, (x, y) in enumerate(closed)]
     if len(region.corners) < 3:
-        return _chart(rows).mark_line(color=INK, strokeWidth=4)
-    return _chart(rows).mark_line(color=INK, strokeWidth=1.5, fill=FILL, fillOpacity=0.8)
+        return _chart(rows).mark_line(color=_EDGE, strokeWidth=4)
+    return _chart(rows).mark_line(color=_EDGE, strokeWidth=2, fill=FILL, fillOpacity=0.8)
 
 
 def _spots(corners: Sequence[tuple[float, float]]) -> Any:
-    return _chart([{"x": x, "y": y} for x, y in corners]).mark_point(filled=True, color=INK, size=28, opacity=1)
+    return _chart([{"x": x, "y": y} for x, y in corners]).mark_point(filled=True, color=_EDGE, size=28, opacity=1)
 
 
 def _estimates(region: Region) -> list[Any]:
@@ -102,9 +103,9 @@ def _estimates(region: Region) -> list[Any]:
 
 
 def _keys(region: Region, threshold: float | None) -> list[_Key]:
-    shape = None if len(region.corners) < 3 else "square"
+    line = len(region.corners) < 3
     what = "every pair of rates that fits both tables"
-    keys = [_Key(what, INK if shape is None else FILL, (1, 0) if shape is None else None, shape)]
+    keys = [_Key(what, _EDGE, (1, 0), None) if line else _Key(what, FILL, None, "square")]
     keys.append(_Key("parity: equal rates", INK, (1, 0), None))
     if threshold is not None and threshold != 1:
         keys.append(_Key(f"one rate {threshold:g} times the other", INK, (2, 4), None))
