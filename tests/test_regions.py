@@ -147,7 +147,11 @@ def test_each_column_and_their_intersection_are_classified(both: Audit) -> None:
 
 def test_a_column_within_an_intersection_is_what_it_is_by_itself(both: Audit) -> None:
     for entry, alone in zip(both.classifications, (audited(["sex"]), audited(["race"])), strict=False):
-        assert entry == alone.classifications[0]
+        for one, other in zip(entry.categories, alone.classifications[0].categories, strict=True):
+            for name in ("selection_rate", "impact_ratio"):
+                found, expected = getattr(one, name), getattr(other, name)
+                assert (found.bounds, found.estimates) == (expected.bounds, expected.estimates)
+            assert one.share == pytest.approx(other.share)
 
 
 def test_a_shortfall_by_hand() -> None:

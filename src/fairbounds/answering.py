@@ -16,7 +16,17 @@ from fairbounds.openness import stratum_widths
 from fairbounds.problem import Problem
 from fairbounds.questions import Question
 from fairbounds.regions import regions
-from fairbounds.results import Audit, Bounds, Classification, Estimate, Finding, GroupSummary, Interval, Region, label_of
+from fairbounds.results import (
+    Audit,
+    Bounds,
+    Classification,
+    Estimate,
+    Finding,
+    GroupSummary,
+    Interval,
+    Region,
+    label_of,
+)
 from fairbounds.seeds import Rng, settled_seed
 from fairbounds.verdicts import Policy
 from fairbounds.wording import assumptions, one_table, warnings

@@ -15,6 +15,7 @@ from fairbounds.report.sentences import (
     badge,
     caveats,
     estimate_name,
+    interval_sentences,
     metric_gloss,
     metric_title,
     section_title,
@@ -117,7 +118,7 @@ def _row(section: Section, finding: Finding, shapes: Shapes, known_shown: bool, 
             finding.interval,
         ),
         said,
-        [*_sampled(section, finding), *value_sentences(section, finding)],
+        [*interval_sentences(finding, *section.scale.limits), *value_sentences(section, finding)],
         caveats(finding),
         _cells(section, finding, known_shown),
     )
@@ -139,16 +140,6 @@ def _cells(section: Section, finding: Finding, known_shown: bool) -> list[str]:
 
 def _end(end: float, limits: tuple[float, ...]) -> str:
     return WORDS["no_limit"] if end == float("inf") else value(end, *limits)
-
-
-def _sampled(section: Section, finding: Finding) -> list[str]:
-    interval = finding.interval
-    if interval is None or finding.bounds.lower is None:
-        return []
-    low, high = (value(end, *section.scale.limits) for end in (interval.lower, interval.upper))
-    key = "interval_unlimited" if interval.upper == float("inf") else "interval"
-    said = SENTENCES[key].format(level=percent_of(interval.level), low=low, high=high)
-    return [f"{said} {interval.note}" if interval.note else said]
 
 
 def level_of(findings: Iterable[Finding]) -> str:

@@ -23,14 +23,9 @@ from fairbounds.report.opening import opening
 from fairbounds.report.phrases import SENTENCES, WORDS
 from fairbounds.report.provenance import content, files_read, flat, to_repeat
 from fairbounds.report.regulators import regulator_views
-from fairbounds.report.sentences import (
-    agreement,
-    combined,
-    estimate_legend,
-    footnotes,
-    warning_count,
-)
+from fairbounds.report.sentences import estimate_legend, footnotes, warning_count
 from fairbounds.report.spelling import full_name, spelt
+from fairbounds.report.tables_said import agreement, combined
 from fairbounds.results import Audit
 
 __all__ = ["MOST_DRAWN", "render_html", "write_html"]

@@ -41,7 +41,6 @@ WORDS = {
     "command": "Command",
     "call": "Call in Python",
     "spec": "Specification",
-    "contents": "Contents",
     "stratum_share": "Share of the population",
     "open_part": "Part of what is open",
     "other_strata": "all other strata",
@@ -107,7 +106,7 @@ SENTENCES = {
     "repeat_python": "The tables were not read from files, so that the call stands here instead of a command.",
     "repeat_recode": "Each map file has a line old,new for each level recoded; the maps are in the table below.",
     "regulators_about": (
-        "What three regulators ask for, as far as these data can answer it. None of it is a finding of law."
+        "What three regulators ask for, as far as these data can answer it. No part of it is a finding of law."
     ),
     "method_about": "What was done in this audit; docs/method.md of fairbounds has the proofs.",
     "openness_about": (
@@ -115,14 +114,11 @@ SENTENCES = {
         "parts of the width of the selection rates:"
     ),
     "openness_table": "Strata that leave most open",
-    "openness_none": "Every stratum settles all: nothing is left open.",
     "wide_one": "The bounds are wide: as far as these data go, {subject} may be anything from {low} to {high}.",
     "wide_open": "The bounds are wide: as far as these data go, {subject} may be anything from {low} upward.",
     "wide_more": "{comparisons} wide bounds too.",
     "has": "has",
     "have": "have",
-    "interval": "{level} interval {low} to {high}: the bounds with sampling error.",
-    "interval_unlimited": "{level} interval {low}, no upper limit: the bounds with sampling error.",
     "legend_interval": "{level} interval: the bounds with sampling error",
     "worst": "Strata that differ most: their share of each table",
     "worst_one": "{stratum}: {internal} of the internal table, {external} of the external",

@@ -13,7 +13,8 @@ from typing import Any
 from fairbounds.report.numbers import SAME, count, number, percent, percent_of
 from fairbounds.report.phrases import WORDS
 from fairbounds.report.phrases_law import COLUMNS, FACTS, NOTES, TERMS, VIEWS
-from fairbounds.report.sentences import Spell, combined, value
+from fairbounds.report.sentences import Spell, value
+from fairbounds.report.tables_said import combined
 from fairbounds.results import Audit, Category, Classification, Finding
 
 __all__ = ["FOUR_FIFTHS", "SMALL", "Sheet", "View", "regulator_views"]
@@ -256,9 +257,7 @@ def four_fifths(ratio: Finding) -> str:
     ----------
     ratio : Finding
     """
-    lower, upper = ratio.bounds.lower, ratio.bounds.upper
-    if ratio.interval is not None:
-        lower, upper = ratio.interval.lower, ratio.interval.upper
+    lower, upper = ratio.ends
     if lower is None or upper is None:
         return "open"
     if upper < FOUR_FIFTHS - SAME:

@@ -12,7 +12,7 @@ from fairbounds.report.opening import opening
 from fairbounds.report.page import INDENT, Page
 from fairbounds.report.parts import MOST_SHOWN, Rows, close, facts, head, legend, more, title, warnings_pointer
 from fairbounds.report.phrases import SENTENCES, WORDS
-from fairbounds.report.sentences import agreement
+from fairbounds.report.tables_said import agreement
 from fairbounds.results import Audit, StratumMismatch
 
 __all__ = ["MOST_SHOWN", "print_audit"]
