@@ -102,9 +102,10 @@ def _warnings_note(audit: Audit) -> str:
 
 def _written(audit: Audit, date: dt.date | None) -> dict[str, str]:
     """Return the line that says when and by what the report was written, in parts."""
-    version = content(audit.provenance.get("fairbounds"))
-    key = "written_undated" if date is None else "written"
-    before, _, after = SENTENCES[key].format(date="\n", version=version).partition("\n")
+    version = audit.provenance.get("fairbounds")
+    said = SENTENCES["written_undated" if date is None else "written"]
+    by = WORDS["not_recorded"] if version is None else content(version)
+    before, _, after = said.format(date="\n", version=by).partition("\n")
     return {"before": before, "date": "" if date is None else date.isoformat(), "after": after}
 
 

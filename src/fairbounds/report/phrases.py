@@ -69,6 +69,7 @@ WORDS = {
     "infinite": "infinite",
     "no_limit": "no upper limit",
     "not_given": "not given",
+    "not_recorded": "of a version that is not recorded",
     "blank": "(blank)",
     "yes": "yes",
     "no": "no",
