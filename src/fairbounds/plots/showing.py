@@ -13,17 +13,17 @@ from fairbounds.plots.spread_chart import draw_draws, draw_exploration
 from fairbounds.plots.strata_chart import draw_mismatch, draw_strata
 from fairbounds.results import Audit, Bounds, Draws, Estimate, Exploration, Finding, Interval, Mismatch, Region
 
-__all__ = ["draw"]
+__all__ = ["FIGURES", "draw"]
 
 Drawing = Callable[..., Figure]
 
 
 def _of_audit(name: str) -> Drawing:
     """Draw what an exploration has of its audit."""
-    return lambda exploration, **options: _FIGURES[Audit][name](exploration.audit, **options)
+    return lambda exploration, **options: FIGURES[Audit][name](exploration.audit, **options)
 
 
-_FIGURES: Mapping[type, Mapping[str, Drawing]] = {
+FIGURES: Mapping[type, Mapping[str, Drawing]] = {
     Audit: {
         "bounds": lambda audit, **options: draw_bounds(audit.findings, **options),
         "region": lambda audit, **options: draw_region(audit.regions, _threshold(audit), **options),
@@ -65,7 +65,7 @@ def draw(result: Any, kind: str | None = None, **options: Any) -> Figure:
     >>> figure.alt
     'Disparate impact. F against M: bounds 0.35 to 0.75.'
     """
-    figures = _FIGURES[type(result)]
+    figures = FIGURES[type(result)]
     if kind is not None and kind not in figures:
         what = type(result).__name__
         raise ProblemError(f"{what} has no figure {kind!r}{nearest(kind, figures)}; it has {listed(figures)}")
