@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
-import shlex
+import re
+import tomllib
+from html import unescape
 from typing import Any
 
 import pytest
 from conftest import classified, crowd, everything, sampled
 
 import fairbounds as fb
-from fairbounds.cli import commands
 from fairbounds.report.appendix import method_paragraphs, method_references
 from fairbounds.report.html import render_html
 from fairbounds.report.layout import sections
 from fairbounds.report.opening import opening
 from fairbounds.report.regulators import View, four_fifths, regulator_views
-from fairbounds.report.repeating import call, command
+from fairbounds.report.repeating import as_toml, call
 from fairbounds.results import Audit, Bounds, Finding, Interval
 
 
@@ -158,35 +158,80 @@ def test_the_method_describes_what_was_done_and_nothing_else(full: Audit) -> Non
     assert "Sampling error is not included" in " ".join(method_paragraphs(plain))
 
 
-def test_the_printed_command_repeats_the_audit(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "our loans.csv").write_text("job,ok,age,n\na,yes,20,3\na,no,40,7\nb,yes,30,9\nb,no,50,1\n")
-    (tmp_path / "b.csv").write_text("job,sex,race\n" + "a,F,X\na,M,Y\nb,F,Y\nb,M,X\nb,M,Y\n")
-    options: dict[str, Any] = {
-        "protected": ["sex", "race"], "decision": "ok", "favourable": "yes", "internal_weight": "n",
-        "reference": "M × Y", "metrics": ["impact_ratio"], "threshold": 0.75, "tolerance": 0.1, "rng": 5,
-        "confidence": 0.9, "common": ["job"], "population": "internal",
-    }  # fmt: skip
-    found = fb.audit("our loans.csv", "b.csv", **options)
-    line = command(found.population, found.provenance)
-    assert line is not None
-    program, *arguments = shlex.split(line)
-    assert program == "fairbounds"
-    commands.app([*arguments, "--format", "json"], standalone_mode=False)
-    assert json.loads(capsys.readouterr().out) == found.to_dict()
+HERE = {"job": ["a", "a", "b", "b"], "ok": ["yes", "no"] * 2, "paid": ["t", "f", "t", "t"], "n": [3, 7, 9, 1]}
+THERE = {"job": ["a", "a", "b", "b", "b"], "sex": ["F", "M", "F", "M", "M"], "race": ["X", "Y", "Y", "X", "Y"]}
+ASKED: tuple[dict[str, Any], ...] = (
+    {"protected": "sex", "decision": "ok", "favourable": "yes"},
+    {
+        "protected": ["sex", "race"],
+        "decision": "ok",
+        "favourable": "no",
+        "label": "paid",
+        "positive": "f",
+        "internal_weight": "n",
+        "reference": "M × Y",
+        "metrics": ["impact_ratio", "true_positive_ratio"],
+        "methods": ["independence", "feasible_mean"],
+        "threshold": 0.75,
+        "tolerance": 0.1,
+        "rng": 5,
+        "confidence": 0.9,
+        "population": "internal",
+        "external_is_census": True,
+        "internal_size": 100.0,
+    },
+    {
+        "protected": "sex",
+        "decision": "ok",
+        "favourable": "yes",
+        "interval_method": "none",
+        "recode": {"job": {"a": "c"}},
+    },
+)
 
 
-def test_tables_that_are_no_files_get_a_call() -> None:
-    internal = {"job": ["a", "a", "b"], "ok": [1, 0, 1]}
-    external = {"job": ["a", "b", "b"], "sex": ["F", "F", "M"]}
-    found = fb.audit(internal, external, protected="sex", decision="ok", tolerance=0.1)
-    assert command(found.population, found.provenance) is None
+@pytest.mark.parametrize("asked", ASKED)
+def test_the_printed_call_makes_the_same_audit(asked: dict[str, Any]) -> None:
+    found = fb.audit(HERE, THERE, **asked)
     text = call(found.population, found.provenance)
-    again = eval(text, {"fairbounds": fb, "internal": internal, "external": external})
-    assert again.findings == found.findings
-    assert text in render_html(found).replace("&#39;", "'")
+    again = eval(text, {"fairbounds": fb, "internal": HERE, "external": THERE})
+    assert again == found
+    assert text in unescape(render_html(found))
+
+
+def test_files_are_named_in_the_call(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "our loans.csv").write_text("job,ok\na,yes\na,no\nb,yes\nb,no\n")
+    (tmp_path / "b.csv").write_text("job,sex\na,F\na,M\nb,F\nb,M\n")
+    found = fb.audit("our loans.csv", "b.csv", protected="sex", decision="ok", favourable="yes")
+    assert eval(call(found.population, found.provenance), {"fairbounds": fb}) == found
+
+
+def test_what_the_command_line_records_is_printed_as_it_is(full: Audit) -> None:
+    spec = {
+        "internal": "our “loans”.csv",
+        "protected": ["sex", "a\tb\x7f", "😀"],
+        "threshold": 0.75,
+        "external_census": True,
+        "bin": {"age at, entry": [25, 60.5]},
+        "recode": {"job": "map.csv"},
+    }
+    line = "fairbounds audit 'our loans.csv' b.csv --protected sex"
+    audit = dataclasses.replace(full, provenance={**full.provenance, "repeat": {"command": line, "spec": spec}})
+    blocks = [unescape(text) for text in re.findall("<pre[^>]*><code>(.*?)</code>", render_html(audit), re.DOTALL)]
+    assert blocks[0] == line
+    assert tomllib.loads(as_toml(spec)) == spec
+    assert blocks[1] == as_toml(spec)
+    assert len(blocks) == 2
+
+
+def test_a_model_stands_for_itself_in_the_call() -> None:
+    found = fb.audit(
+        {"job": ["a", "b"]}, {"job": ["a", "b"], "sex": ["F", "M"]}, protected="sex", predict=lambda rows: [0.3, 0.6]
+    )
+    assert call(found.population, found.provenance) == (
+        "fairbounds.audit(internal, external, protected=['sex'], common=['job'], reference='F', predict=model)"
+    )
 
 
 def test_a_report_written_by_the_audit_is_dated(full: Audit, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

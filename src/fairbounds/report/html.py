@@ -80,7 +80,7 @@ def render_html(
         references=method_references(audit),
         files=files_read(audit.provenance),
         repeat=to_repeat(audit),
-        provenance=list(flat(audit.provenance)),
+        provenance=list(flat({key: entry for key, entry in audit.provenance.items() if key != "repeat"})),
         known_shape=KNOWN,
     )
     return _FORBIDDEN.sub("\ufffd", page)

@@ -104,8 +104,6 @@ SENTENCES = {
     "files_about": "The two tables as they were read",
     "written": "Report written on {date}, with fairbounds {version}.",
     "written_undated": "Report written with fairbounds {version}.",
-    "repeat_python": "The tables were not read from files, so that the call stands here instead of a command.",
-    "repeat_recode": "Each map file has a line old,new for each level recoded; the maps are in the table below.",
     "regulators_about": (
         "What three regulators ask for, as far as these data can answer it. No part of it is a finding of law."
     ),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairbounds.report.phrases import SENTENCES, WORDS
-from fairbounds.report.repeating import call, command
+from fairbounds.report.phrases import WORDS
+from fairbounds.report.repeating import as_toml, call
 from fairbounds.report.sentences import value
 from fairbounds.results import Audit
 
@@ -30,17 +30,13 @@ def files_read(provenance: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def to_repeat(audit: Audit) -> list[tuple[str, str, str]]:
-    """Return what repeats the audit: a heading, the text to copy, and a note."""
+def to_repeat(audit: Audit) -> list[tuple[str, str]]:
+    """Return what repeats the audit, each with its heading: command and spec of the command line, or the call."""
     known = audit.provenance
-    if not known.get("columns"):
-        return []
-    line = command(audit.population, known)
-    if line is None:
-        found = [(WORDS["call"], call(audit.population, known), SENTENCES["repeat_python"])]
-    else:
-        found = [(WORDS["command"], line, SENTENCES["repeat_recode"] if known.get("recode") else "")]
-    return [*found, (WORDS["spec"], str(known["spec"]), "")] if known.get("spec") else found
+    if "repeat" in known:
+        repeat = known["repeat"]
+        return [(WORDS["command"], str(repeat["command"])), (WORDS["spec"], as_toml(repeat["spec"]))]
+    return [(WORDS["call"], call(audit.population, known))] if known.get("columns") else []
 
 
 def flat(data: object, path: str = "") -> Iterator[tuple[str, str]]:
