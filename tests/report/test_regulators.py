@@ -106,6 +106,12 @@ def test_significance_is_claimed_only_where_the_interval_shows_it() -> None:
     assert any("no significance is claimed" in note for note in views(bare)["ugesp"].notes)
 
 
+def test_a_shortfall_is_against_the_most_favoured_of_several() -> None:
+    made = classified(("race",), {"A": 0.2, "B": 0.3, "C": 0.5}, [(0.1, 0.2), (0.5, 0.6), (0.3, 0.4)])
+    ends = [(entry.shortfall_lower, entry.shortfall_upper) for entry in made.categories]
+    assert ends == [pytest.approx((0.3, 0.5)), (0.0, 0.0), pytest.approx((0.1, 0.3))]
+
+
 def test_the_ai_act_view_answers_point_by_point(full: Audit) -> None:
     facts = views(full)["eu"].facts
     assert [term.rpartition(" ")[2] for term, _ in facts] == [
