@@ -10,7 +10,7 @@ from oracles import Polytope
 from strategies import Sizes, fitting, numpy_dice, problem_of, world
 
 import fairbounds as fb
-from fairbounds.bounding import bound
+from fairbounds.bounding import bound, bound_all
 from fairbounds.errors import ProblemError
 from fairbounds.openness import stratum_widths
 from fairbounds.regions import region, regions
@@ -172,6 +172,27 @@ def test_a_column_with_one_level_is_left_out() -> None:
     weights = {"internal_weight": "n", "external_weight": "people"}
     found = fb.audit(INTERNAL, one, protected=["sex", "country"], decision="ok", favourable="yes", **weights)
     assert [entry.name for entry in found.classifications] == ["sex", "sex × country"]
+
+
+def test_impact_ratios_among_many_groups_are_valid_without_a_search() -> None:
+    dice = np.random.default_rng(3)
+    groups = [f"g{at}" for at in range(14)]
+    cells = [(job, group) for job in "abc" for group in groups]
+    external = fb.Table.from_columns(
+        {"job": [job for job, _ in cells], "race": [group for _, group in cells]}, dice.integers(1, 50, len(cells))
+    )
+    internal = fb.Table.from_columns({"job": list("aabbcc"), "ok": ["yes", "no"] * 3}, [9, 1, 5, 5, 7, 3])
+    problem = fb.Problem.from_tables(internal, external, protected="race", decision="ok", favourable="yes")
+    for quick, sharp in zip(
+        bound_all(problem, "impact_ratio", search=False), bound_all(problem, "impact_ratio"), strict=True
+    ):
+        assert (quick.sharp, sharp.sharp) == (False, True)
+        assert quick.lower == pytest.approx(sharp.lower)
+        assert sharp.upper - 1e-12 <= quick.upper <= 1
+    few = fb.audit(internal, external, protected="race", decision="ok", favourable="yes", metrics=["disparate_impact"])
+    assert all(not entry.impact_ratio.bounds.sharp for entry in few.classifications[0].categories)
+    asked = fb.audit(internal, external, protected="race", decision="ok", favourable="yes", metrics=["impact_ratio"])
+    assert all(entry.impact_ratio.bounds.sharp for entry in asked.classifications[0].categories)
 
 
 def test_they_are_stored_and_read_back(both: Audit) -> None:

@@ -10,6 +10,7 @@ from fairbounds.bounding import answer, bound_all
 from fairbounds.classifying import classify
 from fairbounds.combining import Combined, several
 from fairbounds.estimation import Method, estimate_all
+from fairbounds.extremes import MOST_ENUMERATED
 from fairbounds.inference import Inferred, IntervalMethod, infer, settled_plan
 from fairbounds.metrics import Metric, get
 from fairbounds.openness import stratum_widths
@@ -98,15 +99,16 @@ class Asked:
         )
 
     def _categories(self, problem: Problem, questions: Sequence[Question]) -> tuple[Finding, ...]:
-        """Answer what regulators ask, with the one estimate that costs nothing."""
+        """Answer what regulators ask, with the one estimate that costs nothing; what takes long must be asked for."""
         cheap = [method for method in self.chosen_methods if method == "independence"]
-        return self._answered(problem, questions, cheap)[0]
+        search = "impact_ratio" in {question.metric.name for question in self.questions(problem)}
+        return self._answered(problem, questions, cheap, search or len(problem.groups) <= MOST_ENUMERATED)[0]
 
     def _answered(
-        self, problem: Problem, questions: Sequence[Question], methods: Sequence[Method]
+        self, problem: Problem, questions: Sequence[Question], methods: Sequence[Method], search: bool = True
     ) -> tuple[tuple[Finding, ...], Inferred]:
-        bounds = [answer(problem, question) for question in questions]
-        inferred = infer(problem, questions, bounds, self.plan, self.seed)
+        bounds = [answer(problem, question, search=search) for question in questions]
+        inferred = infer(problem, questions, bounds, self.plan if search else None, self.seed)
         estimates = [estimate_all(problem, questions, method=method, rng=self.seed) for method in methods]
         sampled = inferred.intervals
         found = tuple(

@@ -32,6 +32,15 @@ def width_by_size(audits: Sequence[Audit], metric: str, group: Label | None = No
     Returns
     -------
     Figure
+
+    Examples
+    --------
+    >>> import fairbounds as fb
+    >>> internal = {"job": ["a", "b"] * 50, "ok": [1, 0, 1, 1] * 25}
+    >>> external = {"job": ["a", "a", "b", "b"] * 50, "sex": ["F", "F", "F", "M"] * 50}
+    >>> audit = fb.audit(internal, external, protected="sex", decision="ok", reference="F")
+    >>> width_by_size([audit], "demographic_disparity").alt[:65]
+    'Width of demographic disparity, M against F: 100 people: interval'
     """
     points = sorted(_point(audit, metric, group) for audit in audits)
     if not points:

@@ -33,6 +33,12 @@ class Shown:
         ----------
         library : {"polars", "pandas", "pyarrow"}, optional
             By default the one that is imported already, or else the first that is installed.
+
+        Examples
+        --------
+        >>> from fairbounds.results import Bounds
+        >>> Bounds("disparate_impact", "F", "M", 0.35, 0.75).to_frame("pandas")["upper"].tolist()
+        [0.75]
         """
         return to_frame(self.columns(), library)
 
@@ -45,6 +51,12 @@ class Shown:
             Which of its figures; an unknown name is answered by those there are.
         **options
             Of that figure, such as ``title``.
+
+        Examples
+        --------
+        >>> from fairbounds.results import Bounds
+        >>> Bounds("disparate_impact", "F", "M", 0.35, 0.75).plot().alt
+        'Disparate impact. F against M: bounds 0.35 to 0.75.'
         """
         from fairbounds.plots.showing import draw
 
