@@ -54,7 +54,14 @@ def test_new_york_has_every_field_of_a_summary_of_results(full: Audit) -> None:
     assert cell(view, 1, "Black", "Under 2%") == "no"
     assert cell(view, 0, "F", "Selection rate, limits") == "0.100 to 0.300"
     assert cell(view, 0, "F", "Impact ratio, limits") == "0.167 to 1"
+    assert not any("People (estimate)" in sheet.columns for sheet in view.sheets)
+    assert any("with --population internal" in note for note in view.notes)
+
+
+def test_people_are_numbered_where_the_shares_are_theirs(full: Audit) -> None:
+    view = views(dataclasses.replace(full, population="internal"))["nyc"]
     assert cell(view, 0, "F", "People (estimate)") == "18,076"  # 0.4 of 45,191
+    assert not any("with --population internal" in note for note in view.notes)
 
 
 def test_two_per_cent_itself_is_not_small() -> None:

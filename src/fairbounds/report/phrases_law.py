@@ -44,6 +44,10 @@ NOTES = {
     ),
     "nyc_small": "Categories under 2% of the audited population are marked. The rules let an auditor leave them out, "
     "with the reason and their numbers (§ 5-301(d)); nothing is left out here.",
+    "nyc_people": (
+        "How many of the people assessed belong to each category is not estimated, because the shares are those of the "
+        "external population; with --population internal they are those of the people assessed."
+    ),
     "nyc_missing_view": (
         "Only {columns} was audited. The law asks for sex, race or ethnicity, and both together: name every "
         "protected column."

@@ -94,7 +94,8 @@ def _view(ident: str, facts: Facts, sheets: tuple[Sheet, ...], notes: Iterator[s
 
 def _new_york(audit: Audit, spell: Spell) -> View:
     people = _people(audit)
-    sheets = tuple(_new_york_sheet(entry, people, spell) for entry in audit.classifications)
+    counted = people if _shares_are_of_the_assessed(audit) else None
+    sheets = tuple(_new_york_sheet(entry, counted, spell) for entry in audit.classifications)
     return _view("nyc", _new_york_facts(audit, people, spell), sheets, _new_york_notes(audit, spell))
 
 
@@ -103,7 +104,9 @@ def _new_york_notes(audit: Audit, spell: Spell) -> Iterator[str]:
     yield NOTES["nyc_small"]
     if not audit.classifications:
         yield NOTES["no_categories"]
-    elif len(audit.classifications) == 1:
+    elif not _shares_are_of_the_assessed(audit):
+        yield NOTES["nyc_people"]
+    if len(audit.classifications) == 1:
         yield NOTES["nyc_missing_view"].format(columns=f"“{spell(audit.classifications[0].name)}”")
 
 
@@ -119,6 +122,11 @@ def _new_york_facts(audit: Audit, people: float | None, spell: Spell) -> Facts:
         "nyc_add": FACTS["to_add"],
     }
     return [(TERMS[key], said) for key, said in facts.items()]
+
+
+def _shares_are_of_the_assessed(audit: Audit) -> bool:
+    """Whether the categories' shares are those of the people decided on, so that they can be turned into numbers."""
+    return audit.population == "internal" or audit.mismatch.total_variation <= SAME
 
 
 def _people(audit: Audit) -> float | None:
