@@ -23,7 +23,10 @@ _USUAL: Mapping[str, Any] = {
     "internal_rounding": 0.0,
     "external_rounding": 0.0,
     "draws": 2000,
+    "combine_splits": "average",
+    "replicate_method": "sdr",
 }
+_RENAMED = {"combine": "combine_splits"}
 _NEEDS_FEATURES = ("latent_class", "feasible_mean")
 
 
@@ -75,6 +78,7 @@ def _arguments(population: str, known: Mapping[str, Any]) -> Iterator[tuple[str,
     yield "methods", known.get("methods")
     yield from ((name, policy.get(name)) for name in ("threshold", "tolerance"))
     yield "confidence", known.get("confidence")
+    yield from (known.get("drawn") or {}).items()
     yield from _sampling(known)
     yield "rng", known.get("seed")
 
@@ -88,7 +92,7 @@ def _sampling(known: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield "interval_method", "none"
         return
     yield "interval_method", plan.get("method")
-    yield from ((name, value) for name, value in plan.items() if name not in ("level", "method"))
+    yield from ((_RENAMED.get(name, name), value) for name, value in plan.items() if name not in ("level", "method"))
 
 
 def as_toml(spec: Mapping[str, Any]) -> str:
