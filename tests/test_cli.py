@@ -24,6 +24,7 @@ import fairbounds as fb
 from fairbounds import cli, estimation, inference, sampling
 from fairbounds.cli import exploring, options, synthesizing
 from fairbounds.feasible import Coordinates
+from fairbounds.surveys import ReplicateMethod
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
 Json: TypeAlias = dict[str, Any]
@@ -252,6 +253,7 @@ def test_commands_share_the_options_that_they_have_in_common() -> None:
 def test_choices_are_those_of_the_engines() -> None:
     """They are written down once more in the command line, which must start without the engines."""
     assert set(options.METHODS) == set(get_args(estimation.Method))
+    assert set(options.REPLICATES) == set(get_args(ReplicateMethod))
     assert set(options.INTERVALS) == {*get_args(inference.IntervalMethod), "none"}
     assert set(exploring.SAMPLING) == set(get_args(sampling.Method))
     assert set(exploring.LIMITS) == set(get_args(sampling.Limits))
@@ -303,6 +305,21 @@ def test_weights_stand_for_rows(folder: Path, capsys: Captured) -> None:
     rows = run(capsys, interval_method="none", internal_weight=None, external_weight=None)
     assert rows["findings"] == _close(weighted["findings"])
     assert rows["groups"] == _close(weighted["groups"])
+
+
+def test_the_flags_of_sampling_reach_the_intervals(folder: Path, capsys: Captured) -> None:
+    def width(**changes: object) -> float:
+        found = finding(run(capsys, **changes), "demographic_disparity")["interval"]
+        return float(found["upper"] - found["lower"])
+
+    plain = width()
+    assert (
+        width(external_census=True) < plain < width(external_size=2000) < width(external_size=2000, internal_size=900)
+    )
+    assert plain < width(external_rounding=100)
+    assert width(confidence=0.8) < plain < width(interval_method="exact")
+    assert plain < width(combine_splits="median")
+    assert finding(run(capsys, interval_method="none"), "demographic_disparity")["interval"] is None
 
 
 def _cells(text: str) -> Iterator[tuple[str, str, int]]:
@@ -591,7 +608,7 @@ def test_the_demo_shows_the_truth_inside_the_bounds(folder: Path, capsys: Captur
     assert cli.run(["demo", "--dataset", "german", "--report", "demo.html"]) == 0
     printed, said = capsys.readouterr()
     assert said == ""
-    assert "inside the bounds" in printed
+    assert "inside the bounds" in " ".join(printed.split())
     assert "The internal table holds scores but not “sex”" in " ".join(printed.split())
     assert str(folder / "demo.html") in printed.replace("\n", "")
     assert (folder / "demo.html").read_text(encoding="utf-8").startswith("<!doctype html>")

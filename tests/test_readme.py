@@ -89,6 +89,7 @@ def test_the_numbers_of_the_shell_example_are_right(folder: Path) -> None:
     assert found["estimates"]["independence"] == pytest.approx(independent, rel=1e-9)
     assert found["verdict"] == "below"
     assert f"between {by_hand[0]:.2f} and {by_hand[1]:.2f}" in words(README)
+    assert f"interval of {found['interval']['lower']:.2f} to {found['interval']['upper']:.2f}" in words(README)
     assert f"it is {independent:.2f}" in words(README)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from fairbounds.bounding import answer, bound_all
@@ -11,7 +11,7 @@ from fairbounds.classifying import classify
 from fairbounds.combining import Combined, several
 from fairbounds.estimation import Method, estimate_all
 from fairbounds.extremes import MOST_ENUMERATED
-from fairbounds.inference import Inferred, IntervalMethod, infer, settled_plan
+from fairbounds.inference import Inferred, IntervalMethod, Sampling, infer, settled_plan
 from fairbounds.metrics import Metric, get
 from fairbounds.openness import stratum_widths
 from fairbounds.problem import Problem
@@ -57,10 +57,16 @@ class Asked:
         confidence: float = 0.95,
         rng: Rng = None,
         interval_method: IntervalMethod | Literal["none"] = "cross_fitted",
+        combine_splits: Literal["average", "median"] = "average",
         **sampling: Any,
     ) -> None:
         self.policy = Policy(threshold, tolerance)
-        plan = settled_plan(confidence, "cross_fitted" if interval_method == "none" else interval_method, **sampling)
+        plan = settled_plan(
+            confidence,
+            "cross_fitted" if interval_method == "none" else interval_method,
+            combine=combine_splits,
+            **sampling,
+        )
         self.plan = None if interval_method == "none" else plan
         self.confidence, self.seed = confidence, settled_seed(rng)
         self.chosen_metrics = tuple(dict.fromkeys(get(metric) for metric in several(metrics) or ()))
@@ -79,11 +85,12 @@ class Asked:
             "metrics": [metric.name for metric in self.chosen_metrics] or "default",
             "methods": list(self.chosen_methods),
             "confidence": self.confidence,
-            "intervals": None if self.plan is None else asdict(self.plan),
+            "intervals": None if self.plan is None else self.plan.to_dict(),
             "seed": self.seed,
         }
-        findings, inferred = self._answered(problem, self.questions(problem), self.chosen_methods)
-        classifications = classify(combined, self._categories)
+        plan = self.plan if self.plan is None else replace(self.plan, survey=combined.survey)
+        findings, inferred = self._answered(problem, self.questions(problem), self.chosen_methods, plan)
+        classifications = classify(combined, lambda part, asked: self._categories(combined, part, asked))
         return Audit(
             population=problem.population,
             strata=problem.summary,
@@ -98,21 +105,38 @@ class Asked:
             regions=_with_estimates(regions(problem), classifications[-1]),
         )
 
-    def _categories(self, problem: Problem, questions: Sequence[Question]) -> tuple[Finding, ...]:
+    def _categories(self, combined: Combined, problem: Problem, questions: Sequence[Question]) -> tuple[Finding, ...]:
         """Answer what regulators ask, with the one estimate that costs nothing; what takes long must be asked for."""
         cheap = [method for method in self.chosen_methods if method == "independence"]
         search = "impact_ratio" in {question.metric.name for question in self.questions(problem)}
-        return self._answered(problem, questions, cheap, search or len(problem.groups) <= MOST_ENUMERATED)[0]
+        search = search or len(problem.groups) <= MOST_ENUMERATED
+        plan = self.plan
+        if plan is not None and problem is combined.problem:
+            plan = replace(plan, survey=combined.survey)
+        elif combined.survey is not None:  # replicates were read for the combined groups
+            plan = None
+        return self._answered(problem, questions, cheap, plan if search else None, search=search)[0]
 
     def _answered(
-        self, problem: Problem, questions: Sequence[Question], methods: Sequence[Method], search: bool = True
+        self,
+        problem: Problem,
+        questions: Sequence[Question],
+        methods: Sequence[Method],
+        plan: Sampling | None,
+        *,
+        search: bool = True,
     ) -> tuple[tuple[Finding, ...], Inferred]:
         bounds = [answer(problem, question, search=search) for question in questions]
-        inferred = infer(problem, questions, bounds, self.plan if search else None, self.seed)
         estimates = [estimate_all(problem, questions, method=method, rng=self.seed) for method in methods]
-        sampled = inferred.intervals
+        inferred = infer(problem, questions, bounds, estimates, plan, self.seed)
         found = tuple(
-            _finding(question.metric, bounds[at], sampled[at], tuple(e[at] for e in estimates), self.policy)
+            _finding(
+                question.metric,
+                bounds[at],
+                inferred.intervals[at],
+                tuple(entries[at] for entries in inferred.estimates),
+                self.policy,
+            )
             for at, question in enumerate(questions)
         )
         return found, inferred

@@ -21,6 +21,8 @@ from fairbounds.origins import Origin
 from fairbounds.problem import Population, Problem
 from fairbounds.results import label_of
 from fairbounds.sources import MissingPolicy, open_source
+from fairbounds.surveying import read_survey
+from fairbounds.surveys import Drawn, ReplicateMethod, Survey
 from fairbounds.tables import Table
 
 __all__ = ["Combined", "Roles", "combine", "several"]
@@ -52,6 +54,17 @@ class Roles:
     missing: MissingPolicy = "error"
     unmatched: Unmatched = "warn"
     one_stratum: Literal["allow", "error"] = "allow"
+    internal_cluster: str | None = None
+    internal_replicates: Sequence[str] | None = None
+    external_replicates: Sequence[str] | None = None
+    replicate_method: ReplicateMethod = "sdr"
+    replicate_factor: float | None = None
+
+    @property
+    def drawn(self) -> Drawn:
+        """The columns that say how the rows were drawn."""
+        names = several(self.internal_replicates) or (), several(self.external_replicates) or ()
+        return Drawn(self.internal_cluster, *names, self.replicate_method, self.replicate_factor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +75,7 @@ class Combined:
     read: Reading
     roles: Roles
     one_table: bool = False
+    survey: Survey | None = None
 
     def provenance(self) -> dict[str, Any]:
         """Return what is needed to read the same tables in the same way, JSON-ready."""
@@ -91,6 +105,7 @@ class Combined:
             "missing": roles.missing,
             "unmatched": roles.unmatched,
             "one_table": self.one_table,
+            "drawn": roles.drawn.to_dict() if roles.drawn else None,
         }
 
 
@@ -135,15 +150,24 @@ def combine(internal: object, external: object, roles: Roles, *, keep_features: 
     )
     if roles.one_stratum == "error":
         _refuse_one_stratum(problem)
-    return Combined(problem, read, roles, intake.one_table)
+    survey = read_survey(
+        problem,
+        roles.drawn,
+        (intake.internal, intake.external),
+        (roles.internal_weight, roles.external_weight),
+        intake.protected,
+        roles.recode or {},
+        roles.bins or {},
+    )
+    return Combined(problem, read, roles, intake.one_table, survey)
 
 
 def _refuse_wrong_types(roles: Roles) -> None:
     """Refuse what only Python can be given wrongly: the command line has text alone."""
-    for role in ("decision", "label", "score", "internal_weight", "external_weight"):
+    for role in ("decision", "label", "score", "internal_weight", "external_weight", "internal_cluster"):
         if not isinstance(name := getattr(roles, role), str | None):
             raise ProblemError(f"{role} must be the name of a column, not {brief(name)}")
-    for role in ("protected", "common", "features"):
+    for role in ("protected", "common", "features", "internal_replicates", "external_replicates"):
         _refuse_no_names(role, getattr(roles, role))
     for role in ("favourable", "positive", "reference"):
         if isinstance(level := getattr(roles, role), list | tuple | dict | set):
@@ -182,6 +206,7 @@ def _intake(internal: object, external: object, roles: Roles, keep_features: boo
         several(roles.features),
         keep_features,
         _same(internal, external),
+        roles.drawn,
     )
 
 

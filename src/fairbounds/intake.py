@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fairbounds.errors import ProblemError, TableError, brief, listed, nearest
 from fairbounds.levels import Level, show
 from fairbounds.sources import MissingPolicy, Source, apply_model
+from fairbounds.surveys import Drawn
 from fairbounds.tables import Table
 
-__all__ = ["Bins", "Intake", "Model", "Reading", "Recode"]
+__all__ = ["Bins", "Intake", "Model", "Reading", "Recode", "recoded_alone"]
 
 Recode = Mapping[str, Mapping[Level, Level]]
 Bins = Mapping[str, Sequence[float]]
@@ -65,6 +66,8 @@ class Intake:
         Whether the tables are to have them; a model reads them anyway.
     one_table : bool
         Whether internal and external are the same table, protected columns and all, for a model to be asked about.
+    drawn : Drawn
+        Columns that say how rows were drawn: they link nothing, and no model reads them.
     """
 
     internal: Source
@@ -81,6 +84,7 @@ class Intake:
     features: tuple[str, ...] | None = None
     keep_features: bool = False
     one_table: bool = False
+    drawn: Drawn = field(default_factory=Drawn)
 
     def __post_init__(self) -> None:
         _refuse_unknown(self.external, [*self.protected, *(self.common or ()), self.external_weight])
@@ -134,6 +138,7 @@ class Intake:
             return tuple(dict.fromkeys(self.common))
         roles = {self.decision, self.score, self.label, self.internal_weight, self.external_weight, *self.protected}
         shared = [name for name in self.internal.columns if name in self.external.columns and name not in roles]
+        shared = [name for name in shared if not self.drawn.holds(name)]
         if not shared:
             raise ProblemError(
                 f"the two tables have no common column: internal has {listed(self.internal.columns)}, external has "
@@ -181,7 +186,7 @@ class Intake:
             roles = {self.external_weight}
         roles = {*roles, *self.protected, *self.linking()}
         named = source.columns if self.features is None else self.features
-        return [name for name in named if name in source.columns and name not in roles]
+        return [name for name in named if name in source.columns and name not in roles and not self.drawn.holds(name)]
 
     def _read_internal(self, columns: list[str]) -> Table:
         outcome = [name for name in (self.decision, self.score, self.label) if name is not None]
@@ -258,6 +263,15 @@ def _recoded(internal: Table, external: Table, recode: Recode, bins: Bins) -> tu
             raise TableError(f"bins of {name!r} must be a list of numbers, not {brief(edges)}")
         internal, external = (t.bin(name, edges) if name in t.names else t for t in (internal, external))
     return internal, external
+
+
+def recoded_alone(table: Table, recode: Recode, bins: Bins) -> Table:
+    """Recode a table that was read once more, by maps that have been checked."""
+    for name, mapping in recode.items():
+        table = _recode_one(table, name, mapping)
+    for name, edges in bins.items():
+        table = table.bin(name, edges) if name in table.names else table
+    return table
 
 
 def _refuse_nowhere(name: str, internal: Table, external: Table, verb: str) -> None:

@@ -22,6 +22,7 @@ from fairbounds.sampling import Limits, Plan, sample_all
 from fairbounds.sampling import Method as Sampling
 from fairbounds.seeds import Rng, settled_seed
 from fairbounds.sources import MissingPolicy, open_source
+from fairbounds.surveys import ReplicateMethod
 from fairbounds.wording import filled_in, left_out
 
 __all__ = ["audit", "explore", "synthesize"]
@@ -55,6 +56,12 @@ def audit(
     external_size: float | None = None,
     internal_rounding: float = 0.0,
     external_rounding: float = 0.0,
+    internal_cluster: str | None = None,
+    internal_replicates: Sequence[str] | None = None,
+    external_replicates: Sequence[str] | None = None,
+    replicate_method: ReplicateMethod = "sdr",
+    replicate_factor: float | None = None,
+    combine_splits: Literal["average", "median"] = "average",
     rng: Rng = None,
     recode: Recode | None = None,
     bins: Bins | None = None,
@@ -111,6 +118,17 @@ def audit(
         People behind a table whose weights do not tell. Without them there are no intervals, and a warning says so.
     internal_rounding, external_rounding : float
         Counts of the table were rounded to multiples of this, or perturbed by up to half of it.
+    internal_cluster : str, optional
+        Column of the internal data: rows of one household, branch or case worker, which are not independent.
+    internal_replicates, external_replicates : sequence of str, optional
+        Columns of replicate weights, or a pattern such as ``PWGTP*``.
+    replicate_method : {"sdr", "brr", "jackknife", "bootstrap"}
+        How the replicates were made: successive differences (American Community Survey), balanced halves, …
+    replicate_factor : float, optional
+        What their sum of squared deviations is multiplied by, in place of the method's own.
+    combine_splits : {"average", "median"}
+        How the random splits of a cross-fitted interval are combined; the median is valid without approximation and
+        wider.
     rng : int or numpy.random.Generator, optional
         Seed of the methods that are random; 0 by default.
     recode : mapping, optional
@@ -156,6 +174,11 @@ def audit(
         missing,
         unmatched,
         one_stratum,
+        internal_cluster,
+        internal_replicates,
+        external_replicates,
+        replicate_method,
+        replicate_factor,
     )
     asked = Asked(
         metrics,
@@ -170,6 +193,7 @@ def audit(
         external_size=external_size,
         internal_rounding=internal_rounding,
         external_rounding=external_rounding,
+        combine_splits=combine_splits,
     )
     keep = any(map(needs_features, asked.chosen_methods))
     return asked.audit(combine(internal, external, roles, keep_features=keep))

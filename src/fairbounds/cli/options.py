@@ -9,15 +9,25 @@ import click
 
 from fairbounds.cli.maps import pairs, read_edges, read_maps
 
-__all__ = ["INTERVALS", "METHODS", "asking", "outcome", "reading", "settled"]
+__all__ = ["INTERVALS", "METHODS", "REPLICATES", "SPLITS", "asking", "outcome", "reading", "settled"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
 
 INTERVALS = ("cross_fitted", "exact", "bootstrap", "none")
+REPLICATES = ("sdr", "brr", "jackknife", "bootstrap")
+SPLITS = ("average", "median")
 METHODS = ("independence", "latent_class", "feasible_mean", "weighted", "regression")
 
-_SEVERAL = ("protected", "common", "features", "metrics", "methods")
+_SEVERAL = (
+    "protected",
+    "common",
+    "features",
+    "metrics",
+    "methods",
+    "internal_replicates",
+    "external_replicates",
+)
 
 
 def _together(*options: Callable[[Any], Any]) -> Decorator[Any]:
@@ -101,6 +111,35 @@ _intervals = (
     ),
     click.option(
         "--external-rounding", type=float, default=0.0, help="Counts of EXTERNAL were rounded to multiples of this."
+    ),
+    click.option("--internal-cluster", help="Column of INTERNAL: rows that belong together, such as a household."),
+    click.option(
+        "--internal-replicate",
+        "internal_replicates",
+        multiple=True,
+        help="Replicate weight of INTERNAL, or a pattern; repeat.",
+    ),
+    click.option(
+        "--external-replicate",
+        "external_replicates",
+        multiple=True,
+        help="Replicate weight of EXTERNAL, or a pattern such as 'PWGTP*'; repeat.",
+    ),
+    click.option(
+        "--replicate-method",
+        type=click.Choice(REPLICATES),
+        default="sdr",
+        show_default=True,
+        help="How replicates were made: successive differences (ACS), balanced halves, jackknife, bootstrap.",
+    ),
+    click.option("--replicate-factor", type=float, help="Of their squared deviations, in place of the method's own."),
+    click.option(
+        "--combine-splits",
+        "combine_splits",
+        type=click.Choice(SPLITS),
+        default="average",
+        show_default=True,
+        help="How random splits are combined; the median is valid without approximation, and wider.",
     ),
 )
 

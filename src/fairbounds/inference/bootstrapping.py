@@ -15,6 +15,7 @@ from fairbounds.inference.reading import all_group_forms, recorded, sizes, subse
 from fairbounds.kernels.count_bootstrap import resampled_ends
 from fairbounds.metrics import Rate
 from fairbounds.problem import Problem
+from fairbounds.progress import report
 from fairbounds.questions import Question
 from fairbounds.results import Bounds, Interval
 from fairbounds.seeds import stream
@@ -24,6 +25,7 @@ __all__ = ["by_bootstrap"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Ends: TypeAlias = tuple[FloatArray, FloatArray]
 
+_AT_ONCE = 100  # resamples between two words of progress
 _FAILS = (
     "Percentiles of resampled bounds: too narrow where a group's share ties with a rate in its stratum and where "
     "strata have few rows, and there they can miss the truth nearly always; use cross_fitted."
@@ -60,17 +62,27 @@ def _resampled(
         )
     counted, _ = rate.coefficients(counts.score, counts.label)
     single = np.eye(len(problem.groups))
-    return resampled_ends(
-        counts.offsets,
-        counted,
-        counts.internal,
-        counts.external,
+    sets, rng, found = (
         np.vstack([single, subsets(len(single))]) if compare_all else single,
-        plan.draws,
         stream(seed, "bootstrap"),
-        population=problem.population,
-        external_is_census=plan.external_is_census,
+        [],
     )
+    for begin in range(0, plan.draws, _AT_ONCE):
+        report("Resampling both tables", begin / plan.draws)
+        found.append(
+            resampled_ends(
+                counts.offsets,
+                counted,
+                counts.internal,
+                counts.external,
+                sets,
+                min(_AT_ONCE, plan.draws - begin),
+                rng,
+                population=problem.population,
+                external_is_census=plan.external_is_census,
+            )
+        )
+    return np.concatenate([low for low, _ in found]), np.concatenate([high for _, high in found])
 
 
 def _compared(question: Question, low: FloatArray, high: FloatArray, groups: int) -> Ends:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -17,17 +18,36 @@ from fairbounds.metrics import event_indicators
 from fairbounds.problem import Problem
 from fairbounds.progress import report
 from fairbounds.questions import Question
+from fairbounds.results import Estimate
 from fairbounds.seeds import stream
 
-__all__ = ["independence_errors", "latent_class_errors"]
+__all__ = ["independence_errors", "latent_class_errors", "with_errors"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _AT_ONCE = 2**22  # counts held at once, 32 MB
+_MOST_COUNTS = 20_000_000  # drawn in all, about a second
+
+
+def with_errors(
+    problem: Problem, questions: Sequence[Question], estimates: Sequence[Estimate], plan: Sampling, seed: int
+) -> tuple[Estimate, ...]:
+    """Return the estimates of one method, their standard errors among the details where there are any."""
+    match estimates[0].method if estimates else "":
+        case "independence":
+            errors = independence_errors(problem, questions, plan, seed)
+        case "latent_class":
+            errors = latent_class_errors(problem, questions, plan, int(estimates[0].details["classes"]), seed)
+        case _:
+            return tuple(estimates)
+    return tuple(
+        replace(estimate, details=estimate.details | {"standard_error": error})
+        for estimate, error in zip(estimates, errors, strict=True)
+    )
 
 
 def independence_errors(
-    problem: Problem, questions: Sequence[Question], plan: Sampling, seed: int, draws: int = 400
+    problem: Problem, questions: Sequence[Question], plan: Sampling, seed: int, draws: int | None = None
 ) -> tuple[float | None, ...]:
     """Return the standard deviation of the independence estimate over multinomial resamples of both tables.
 
@@ -37,7 +57,8 @@ def independence_errors(
     questions : sequence of Question
     plan : Sampling
     seed : int
-    draws : int
+    draws : int, optional
+        By default 200, fewer (at least 50) where the tables are large.
 
     Returns
     -------
@@ -45,7 +66,9 @@ def independence_errors(
         ``None`` where the metric is not finite in some resample.
     """
     counts, rng = count(problem, plan), stream(seed, "independence errors")
-    step = max(1, _AT_ONCE // (counts.internal.size + counts.external.size))
+    cells = counts.internal.size + counts.external.size
+    draws = draws or max(50, min(200, _MOST_COUNTS // cells))
+    step = max(1, _AT_ONCE // cells)
     sizes = [min(step, draws - begin) for begin in range(0, draws, step)]
     mass = np.concatenate([_group_events(counts, problem, plan, size, rng) for size in sizes])
     return tuple(_deviation(question, mass) for question in questions)
@@ -86,8 +109,8 @@ def latent_class_errors(
     plan: Sampling,
     classes: int,
     seed: int,
-    draws: int = 40,
-    starts: int = 8,
+    draws: int = 20,
+    starts: int = 4,
 ) -> tuple[float | None, ...]:
     """Return the standard deviation of the latent class estimate over refits to resampled tables.
 

@@ -8,12 +8,13 @@ from typing import NamedTuple
 from fairbounds.inference.bootstrapping import by_bootstrap
 from fairbounds.inference.counting import SampleCounts, count, unknown_size
 from fairbounds.inference.cross_fitting import by_cross_fitting
+from fairbounds.inference.estimate_errors import with_errors
 from fairbounds.inference.exact import by_exact_boxes
 from fairbounds.inference.plan import Sampling
 from fairbounds.inference.reading import sample_warnings
 from fairbounds.problem import Problem
 from fairbounds.questions import Question
-from fairbounds.results import Bounds, Interval
+from fairbounds.results import Bounds, Estimate, Interval
 
 __all__ = ["Inferred", "infer", "intervals"]
 
@@ -25,6 +26,7 @@ class Inferred(NamedTuple):
 
     intervals: tuple[Interval | None, ...]
     assumption: str
+    estimates: tuple[tuple[Estimate, ...], ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -36,22 +38,40 @@ def intervals(
 
 
 def infer(
-    problem: Problem, questions: Sequence[Question], bounds: Sequence[Bounds], plan: Sampling | None, seed: int
+    problem: Problem,
+    questions: Sequence[Question],
+    bounds: Sequence[Bounds],
+    estimates: Sequence[Sequence[Estimate]],
+    plan: Sampling | None,
+    seed: int,
 ) -> Inferred:
-    """Return the intervals of an audit; without a plan, or where a sample size is not known, there are none."""
-    none = (None,) * len(questions)
+    """Return the intervals of an audit; without a plan, or where a sample size is not known, there are none.
+
+    Parameters
+    ----------
+    problem : Problem
+    questions : sequence of Question
+    bounds : sequence of Bounds
+    estimates : sequence of sequence of Estimate
+        Of each method, in the order of the questions; they are given standard errors.
+    plan : Sampling or None
+    seed : int
+    """
+    none, plain = (None,) * len(questions), tuple(map(tuple, estimates))
     if plan is None:
-        return Inferred(none, "The bounds treat both tables as exact: sampling error is not included.")
+        return Inferred(none, "The bounds treat both tables as exact: sampling error is not included.", plain)
     unknown = unknown_size(problem, plan)
     if unknown is not None:
         return Inferred(
             none,
             f"The bounds treat both tables as exact: no interval was computed, because {unknown}.",
+            plain,
             (f"There are no intervals: {unknown}. The verdicts are those of the bounds alone.",),
         )
     counts = count(problem, plan)
     found = intervals(problem, questions, bounds, plan, seed)
-    return Inferred(found, _assumption(counts, plan), sample_warnings(counts, plan))
+    sampled = tuple(with_errors(problem, questions, entries, plan, seed) for entries in estimates)
+    return Inferred(found, _assumption(counts, plan), sampled, sample_warnings(counts, plan))
 
 
 def _assumption(counts: SampleCounts, plan: Sampling) -> str:
@@ -60,6 +80,8 @@ def _assumption(counts: SampleCounts, plan: Sampling) -> str:
         if plan.external_is_census
         else f"the external table for one of {counts.external.sum():,.0f}, drawn independently"
     )
+    if plan.survey is not None:
+        external += ", as their clusters and replicate weights tell"
     rounded = "; counts may be off by rounding" if plan.internal_rounding or plan.external_rounding else ""
     return (
         "The bounds treat both tables as exact. The intervals add sampling error: they take the internal table for a "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, get_args
 
 from fairbounds.errors import ProblemError, nearest
+from fairbounds.surveys import Survey
 
 __all__ = ["IntervalMethod", "Sampling", "settled_plan"]
 
@@ -33,8 +34,13 @@ class Sampling:
         Counts of the table were rounded to multiples of this (or perturbed by at most half of it); 0 for not at all.
     splits : int, optional
         Random splits of the rows that are averaged; by default more where there are few strata.
+    combine : {"average", "median"}
+        How the splits are combined: their ends and variances averaged, or twice the median of their p-values, which is
+        valid whatever the dependence of the splits and wider.
     draws : int
         Resamples of the bootstrap.
+    survey : Survey, optional
+        Clusters and replicate weights.
     """
 
     level: float = 0.95
@@ -45,7 +51,9 @@ class Sampling:
     internal_rounding: float = 0.0
     external_rounding: float = 0.0
     splits: int | None = None
+    combine: Literal["average", "median"] = "average"
     draws: int = 2000
+    survey: Survey | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.level, int | float):
@@ -54,23 +62,32 @@ class Sampling:
             raise ProblemError(f"confidence must lie between 0 and 1, not {self.level}")
         if self.method not in get_args(IntervalMethod):
             raise ProblemError(f"intervals are {', '.join(get_args(IntervalMethod))}, not {self.method!r}")
+        if self.combine not in ("average", "median"):
+            raise ProblemError(f"splits are combined by 'average' or 'median', not {self.combine!r}")
+        if self.survey is not None and self.method != "cross_fitted":
+            raise ProblemError(f"clusters and replicate weights need the method cross_fitted, not {self.method}")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
         for role, size in (("internal", self.internal_size), ("external", self.external_size)):
             if size is not None and not 1 <= size < math.inf:
                 raise ProblemError(f"the sample size of the {role} table is a number of people, 1 or more, not {size}")
-        if self.internal_rounding < 0 or self.external_rounding < 0:
-            raise ProblemError(
-                "counts are rounded to multiples of a number above 0, not "
-                f"{min(self.internal_rounding, self.external_rounding)}"
-            )
+        for unit in (self.internal_rounding, self.external_rounding):
+            if not 0 <= unit < math.inf:
+                raise ProblemError(f"counts are rounded to multiples of a number above 0, not {unit}")
         if (self.splits is not None and self.splits < 1) or self.draws < 100:
             raise ProblemError(
                 f"intervals need at least one split and 100 resamples, not {self.splits} and {self.draws}"
             )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was chosen, JSON-ready."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "survey"}
+
 
 def settled_plan(level: float, method: str, **options: Any) -> Sampling:
     """Return a plan, or say which option there is not."""
-    known = [field.name for field in fields(Sampling)]
+    known = [entry.name for entry in fields(Sampling)]
     for name in options:
         if name not in known:
             raise ProblemError(f"intervals have no option {name!r}{nearest(name, known)}; there are {', '.join(known)}")

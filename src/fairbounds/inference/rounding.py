@@ -29,7 +29,11 @@ def rounding_shift(problem: Problem, rate: Rate, counts: SampleCounts, plan: Sam
         return np.zeros(len(problem.groups))
     inside, outside = counts.internal_rows, counts.external.sum(axis=1)
     cells = np.diff(counts.offsets), np.full(len(outside), counts.external.shape[1])
-    off = (plan.internal_rounding / 2 * cells[0], plan.external_rounding / 2 * cells[1])
+    worth = inside.sum() / problem.internal.total, outside.sum() / problem.external.total
+    off = tuple(
+        unit * people / 2 * number
+        for unit, people, number in zip((plan.internal_rounding, plan.external_rounding), worth, cells, strict=True)
+    )
     own, other = (1, 0) if problem.population == "external" else (0, 1)
     rows = (inside, outside)
     with np.errstate(divide="ignore", invalid="ignore"):

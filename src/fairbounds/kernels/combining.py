@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from fairbounds.kernels.dual_bounds import DualEnds
 
-__all__ = ["Form", "average_splits", "interval", "limits"]
+__all__ = ["Form", "average_splits", "critical", "interval", "limits", "median_interval"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Form: TypeAlias = Literal["rate", "difference", "ratio", "impact_ratio", "parity_gap", "parity_ratio"]
@@ -83,13 +83,60 @@ def interval(
         spread = np.maximum(low - lower, np.where(np.isinf(high), 0.0, upper - high)) / widest
         apart = np.maximum(0.0, (high - low) / spread - 1.0)
     apart = np.where(np.isnan(apart), 0.0, apart)
-    return _limits(ends, form, n_groups, group, reference, _critical(apart, error))
+    return _limits(ends, form, n_groups, group, reference, critical(apart, error))
 
 
-def _critical(apart: FloatArray, error: float) -> FloatArray:
-    """Solve Φ(z + apart) − Φ(−z) = 1 − error by Newton's method; `apart` is the width in standard errors.
+def median_interval(
+    ends: DualEnds,
+    form: Form,
+    n_groups: int,
+    group: int,
+    reference: int,
+    level: float,
+    reading: Literal["metric", "set"] = "metric",
+) -> Limits:
+    """Combine the splits by twice the median of their p-values, which is a p-value whatever their dependence.
 
-    The left side is concave in z, so that after the first step from the two-sided value all steps go up.
+    A value is kept where half of the splits or more keep it at half the error (van de Wiel, Berkhof and van Wieringen
+    2009, https://doi.org/10.1093/biostatistics/kxp021); the limits are then medians of those of the splits.
+
+    Parameters
+    ----------
+    ends : DualEnds
+        Splits apart: value of shape (B, R, E).
+    form, n_groups, group, reference, level, reading
+        As for `interval`.
+
+    Returns
+    -------
+    lower, upper : array, shape (B,)
+    """
+    half = 1.0 - (1.0 - level) / 2
+    lower, upper = interval(ends, form, n_groups, group, reference, half, reading)
+    return _inner(lower, 0), _inner(upper, 1)
+
+
+def _inner(limit: FloatArray, outwards: int) -> FloatArray:
+    """Return the median over the splits; of an even number, the outer one of the middle two."""
+    ordered, n = np.sort(limit, axis=1), limit.shape[1]
+    return np.asarray(ordered[:, n // 2 if outwards else (n - 1) // 2])
+
+
+def critical(apart: FloatArray, error: float) -> FloatArray:
+    """Return by how many standard errors to move out limits of one point of a set.
+
+    Solves Φ(z + apart) − Φ(−z) = 1 − error by Newton's method; `apart` is the width in standard errors. The left side
+    is concave in z, so that after the first step from the two-sided value all steps go up.
+
+    Parameters
+    ----------
+    apart : array
+    error : float
+
+    Examples
+    --------
+    >>> critical(np.array([0.0, 9.0]), 0.05).round(3).tolist()
+    [1.96, 1.645]
     """
     z = np.full(apart.shape, float(-ndtri(error / 2)))
     for _ in range(_STEPS):

@@ -25,7 +25,7 @@ from fairbounds.kernels.dual_fitting import Ends, choose_sets, empty_ends, fit_d
 from fairbounds.kernels.dual_variance import covariance_of_ends
 from fairbounds.kernels.halves import Halves, Outcomes, empty_halves, split
 
-__all__ = ["DualEnds", "averages_of_ends", "default_splits", "dual_ends"]
+__all__ = ["DualEnds", "averages_of_ends", "default_splits", "dual_ends", "ordering", "solve"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -83,6 +83,7 @@ def dual_ends(
     *,
     population: Literal["external", "internal"] = "external",
     external_is_census: bool = False,
+    first_halves: FloatArray | None = None,
 ) -> DualEnds:
     """Estimate the ends of every group's rate by halves: θ from one half, the average from the other, and vice versa.
 
@@ -104,6 +105,8 @@ def dual_ends(
         Whose strata are weighted.
     external_is_census : bool
         Whether the external counts have no sampling error.
+    first_halves : array, shape (B, R, A), optional
+        Internal rows of one half in each split, where rows that belong together must not be drawn apart.
 
     Examples
     --------
@@ -113,34 +116,52 @@ def dual_ends(
     True
     """
     n_strata, n_groups = external.shape[1:]
-    whole = bool(np.all(among == 1.0))
     sets = np.empty((0, n_groups)) if sets is None else np.ascontiguousarray(sets, dtype=np.float64)
-    if len(sets) and not whole:
+    if len(sets) and not np.all(among == 1.0):
         raise ValueError("sets of groups are compared by rates of whole groups only")
-    hard = bool(np.all((counted == 0) | (counted == 1)) and np.all((among == 0) | (among == 1)))
-    loose = population == "internal" and bool(np.any(external.sum(axis=2) == 0))
     n_ends = 2 * n_groups + (2 if len(sets) else 0)
     found = DualEnds(
         np.empty((*seeds.shape, n_ends)),
         np.zeros((*seeds.shape, n_ends, n_ends)),
         np.zeros((*seeds.shape, 3, n_ends)),
     )
+    outcomes = Outcomes(np.ascontiguousarray(offsets, dtype=np.int64), _floats(counted), _floats(among))
+    order, pooled_order, one_order, rounds = ordering(outcomes, external, n_ends, population == "external")
     _every_table(
-        Outcomes(np.ascontiguousarray(offsets, dtype=np.int64), _floats(counted), _floats(among)),
+        outcomes,
         _floats(internal),
         _floats(external),
         np.ascontiguousarray(seeds, dtype=np.uint64),
         sets,
         population == "external",
         external_is_census,
-        hard or whole,
-        # Who is taken depends on λ, unless everyone is among and has either 0 or 1, or θ rises with λ as v does.
-        1 if whole and (hard or not loose) else _ROUNDS,
+        one_order,
+        rounds,
+        order,
+        pooled_order,
+        np.empty((*seeds.shape, 0)) if first_halves is None else _floats(first_halves),
         empty_halves(len(counted), n_strata, n_groups),
         empty_ends(n_strata, n_groups, n_ends),
         found,
     )
     return found
+
+
+def ordering(
+    outcomes: Outcomes, external: FloatArray, n_ends: int, by_external: bool
+) -> tuple[IntArray, IntArray, bool, int]:
+    """Return atoms from the top in strata and over all, whether one order fits all ends, and how often to solve."""
+    counted, among = outcomes.counted, outcomes.among
+    hard = bool(np.all((counted == 0) | (counted == 1)) and np.all((among == 0) | (among == 1)))
+    whole = bool(np.all(among == 1.0))
+    loose = not by_external and bool(np.any(external.sum(axis=2) == 0))
+    order = np.empty((1 if hard or whole else n_ends, len(counted)), dtype=np.int64)
+    # Hard events stand in the order counted, among, neither for every λ between 0 and 1: any will do.
+    key = counted - 0.5 * among
+    order[0] = np.lexsort((-key, np.repeat(np.arange(len(outcomes.offsets) - 1), np.diff(outcomes.offsets))))
+    # Who is taken depends on λ, unless everyone is among and has either 0 or 1, or θ rises with λ as v does.
+    rounds = 1 if whole and (hard or not loose) else _ROUNDS
+    return order, np.argsort(-key, kind="stable"), hard or whole, rounds
 
 
 def _floats(array: FloatArray) -> FloatArray:
@@ -159,24 +180,23 @@ def _every_table(
     census: bool,
     one_order: bool,
     rounds: int,
+    order: IntArray,
+    pooled_order: IntArray,
+    drawn: FloatArray,
     halves: Halves,
     ends: Ends,
     found: DualEnds,
 ) -> None:
     stream = np.empty(1, dtype=np.uint64)
-    order = np.empty((1 if one_order else len(ends.sign), len(outcomes.counted)), dtype=np.int64)
-    # Hard events stand in the order counted, among, neither for every λ between 0 and 1: any will do.
-    order_within(outcomes.offsets, outcomes.counted - 0.5 * outcomes.among, order[0])
-    pooled_order = np.argsort(0.5 * outcomes.among - outcomes.counted)
     for t in range(len(internal)):
         for r in range(seeds.shape[1]):
             stream[0] = seeds[t, r]
-            split(outcomes.offsets, internal[t], external[t], by_external, census, stream, halves)
+            split(outcomes.offsets, internal[t], external[t], by_external, census, stream, drawn[t, r], halves)
             if len(sets) > 0:
                 mass_rows = halves.outside_rows[2] if by_external else halves.inside_rows[2]
                 for half in range(2):
                     choose_sets(half, outcomes, halves, mass_rows, sets, census, ends)
-            bottom, usual = _solve(outcomes, halves, order, pooled_order, by_external, census, one_order, rounds, ends)
+            bottom, usual = solve(outcomes, halves, order, pooled_order, by_external, census, one_order, rounds, ends)
             found.value[t, r] = ends.lam
             covariance, moments = found.covariance[t, r], found.moments[t, r]
             covariance_of_ends(outcomes, halves, ends, usual, by_external, census, covariance, moments)
@@ -207,7 +227,7 @@ def _add_unseen(halves: Halves, sign: FloatArray, census: bool, covariance: Floa
 
 
 @compiled
-def _solve(
+def solve(
     outcomes: Outcomes,
     halves: Halves,
     order: IntArray,

@@ -21,7 +21,6 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 # What is known of all strata counts as this many rows of each.
 _BORROWED = 1.0
-_SHORT = 40
 _WHOLE = 1.0 - 1e-9
 
 
@@ -59,15 +58,19 @@ def order_within(offsets: IntArray, key: FloatArray, order: IntArray) -> None:
     """Write the atoms of each stratum in the order of falling `key`."""
     for c in range(len(offsets) - 1):
         start, stop = offsets[c], offsets[c + 1]
-        if stop - start > _SHORT:
-            order[start:stop] = start + np.argsort(-key[start:stop])
-            continue
         for j in range(start, stop):
-            at = j
-            while at > start and key[order[at - 1]] < key[j]:
-                order[at] = order[at - 1]
-                at -= 1
-            order[at] = j
+            order[j] = j
+        step = 1
+        while step < (stop - start) // 9:
+            step = 3 * step + 1
+        while step > 0:  # Shell's sort: an insertion sort where there are few, and quick to compile
+            for i in range(start + step, stop):
+                j, at = order[i], i
+                while at >= start + step and key[order[at - step]] < key[j]:
+                    order[at] = order[at - step]
+                    at -= step
+                order[at] = j
+            step //= 3
 
 
 @compiled

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from fairbounds.kernels.compiling import compiled
 
-__all__ = ["first_halves", "halve"]
+__all__ = ["cluster_halves", "first_halves", "halve"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -58,6 +58,33 @@ def first_halves(offsets: IntArray, counts: FloatArray, seeds: SeedArray) -> Flo
     halves = np.empty((len(seeds), len(counts)))
     _halve_all(np.asarray(offsets, dtype=np.int64), np.asarray(counts, dtype=np.float64), seeds, halves)
     return halves
+
+
+def cluster_halves(
+    cluster: IntArray, cell: IntArray, counts: FloatArray, cells: int, splits: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return the counts of one random half of the clusters for each split, shape (splits, cells).
+
+    Parameters
+    ----------
+    cluster, cell : array of int, shape (M,)
+        Of each entry, both counted from 0.
+    counts : array, shape (M,)
+    cells, splits : int
+    rng : Generator
+
+    Examples
+    --------
+    >>> kept = cluster_halves(np.array([0, 0, 1]), np.array([0, 1, 1]), np.ones(3), 2, 4, np.random.default_rng(0))
+    >>> sorted({tuple(half) for half in kept.tolist()})
+    [(0.0, 1.0), (1.0, 1.0)]
+    """
+    n = int(cluster.max()) + 1
+    out = np.empty((splits, cells))
+    for at in range(splits):
+        chosen = rng.permutation(n) < n // 2
+        out[at] = np.bincount(cell, weights=counts * chosen[cluster], minlength=cells)
+    return out
 
 
 @compiled

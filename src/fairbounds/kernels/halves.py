@@ -70,12 +70,19 @@ def split(
     by_external: bool,
     census: bool,
     stream: SeedArray,
+    drawn: FloatArray,
     halves: Halves,
 ) -> None:
-    """Write random halves; a census is not halved but shared out as the internal rows are."""
+    """Write random halves; a census is not halved but shared out as the internal rows are.
+
+    `drawn` is the first half of the internal rows, or empty for one to be drawn.
+    """
     for c in range(len(external)):
         start, stop = offsets[c], offsets[c + 1]
-        halve(internal[start:stop], stream, halves.inside[0, start:stop])
+        if len(drawn) > 0:
+            halves.inside[0, start:stop] = drawn[start:stop]
+        else:
+            halve(internal[start:stop], stream, halves.inside[0, start:stop])
         halves.inside[1, start:stop] = internal[start:stop] - halves.inside[0, start:stop]
         rows, total = np.sum(halves.inside[0, start:stop]), np.sum(internal[start:stop])
         halves.inside_rows[0, c], halves.inside_rows[1, c], halves.inside_rows[2, c] = rows, total - rows, total

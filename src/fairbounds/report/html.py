@@ -145,6 +145,7 @@ def _legend(found: list[Section], shapes: Shapes) -> dict[str, object]:
         "interval": level_of(finding for _, finding in findings),
         "threshold": any(section.scale.limits for section in found),
         "marks": [(shape, estimate_legend(method)) for method, shape in shapes.items()],
+        "error": any("standard_error" in entry.details for _, finding in findings for entry in finding.estimates),
         "known": any(section.known(finding) is not None for section, finding in findings),
         "beyond": any(section.goes_beyond for section in found),
     }

@@ -69,6 +69,8 @@ def legend(page: Page, found: Sequence[Section], signs: Mapping[str, str]) -> No
     glyphs = page.glyphs
     entries = [(glyphs.bounds * 3, SENTENCES["legend_bounds"]), (glyphs.limit, SENTENCES["legend_threshold"])]
     entries += [(sign, page.clean(estimate_legend(method))) for method, sign in signs.items()]
+    listed = (estimate for section in found for finding in section.findings for estimate in finding.estimates)
+    entries += [("±", SENTENCES["legend_error"])] * any("standard_error" in entry.details for entry in listed)
     known = any(section.known(finding) is not None for section in found for finding in section.findings)
     entries += [(glyphs.known, SENTENCES["legend_known"])] * known
     entries += [(glyphs.several, SENTENCES["legend_several"])] * (known or len(signs) > 1)

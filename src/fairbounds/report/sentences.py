@@ -253,10 +253,14 @@ def interval_sentences(finding: Finding, *limits: float) -> list[str]:
     found = finding.interval
     if found is None:
         return []
-    low, high = value(found.lower, *limits), value(found.upper, *limits)
-    reach = _say("unlimited", low=low) if math.isinf(found.upper) else _say("from_to", low=low, high=high)
-    said = _say("interval", level=f"{exact(100 * found.level)}%", reach=reach)
+    reach, whole = _reach(found.lower, found.upper, *limits), _reach(found.set_lower, found.set_upper, *limits)
+    said = _say("interval", level=f"{exact(100 * found.level)}%", reach=reach, whole=whole)
     return [f"{said} {found.note}" if found.note else said]
+
+
+def _reach(lower: float, upper: float, *limits: float) -> str:
+    low, high = value(lower, *limits), value(upper, *limits)
+    return _say("unlimited", low=low) if math.isinf(upper) else _say("from_to", low=low, high=high)
 
 
 def _open(finding: Finding) -> str:
@@ -302,7 +306,10 @@ def _method(method: str) -> tuple[str, str]:
 def estimate_sentence(estimate: Estimate, *limits: float) -> str:
     """Write an estimate."""
     key = "estimate" if estimate.margin_preserving else "estimate_loose"
-    return _say(key, name=_method(estimate.method)[0], value=value(estimate.value, *limits))
+    shown, error = value(estimate.value, *limits), estimate.details.get("standard_error")
+    if error is not None:
+        shown = _say("with_error", value=shown, error=number(error))
+    return _say(key, name=_method(estimate.method)[0], value=shown)
 
 
 def value_sentences(section: Section, finding: Finding) -> list[str]:
