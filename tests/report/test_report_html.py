@@ -171,7 +171,7 @@ def test_it_says_what_the_audit_says(full: Audit, truth: Any) -> None:
         *full.assumptions,
         "2 warnings change how far these numbers can be trusted.",
         "0.350 to 0.790",
-        "With sampling error: 0.338 to 0.7999 (95% interval).",
+        "With sampling error: 0.338 to 0.7999 (95% interval",
         "0.620, no upper limit",
         "OUTSIDE the bounds",
         "not a finding of law",
