@@ -16,10 +16,10 @@ PYTEST_ARGS ?= -n auto --dist loadfile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types bench docs pins clean
+.PHONY: help demo test lint types bench coverage docs pins clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(BIN)/.core  ## audit embedded data whose truth is known, and write fairbounds-demo.html
 	@$(BIN)/fairbounds demo
@@ -36,6 +36,9 @@ types: $(BIN)/.lint $(BIN)/.test  ## check the types, strictly
 
 bench: $(BIN)/.test $(BIN)/.bench  ## measure speed, as ratios within one run
 	@set -e; for script in benchmarks/[a-z]*.py; do echo "$$script"; $(BIN)/python "$$script"; done
+
+coverage: $(TESTED)  ## how often intervals hold the truth: write docs/coverage.md (under 20 minutes)
+	@$(BIN)/python -m fairbounds.studies.coverage_report docs/coverage.md
 
 docs: $(TESTED)  ## write docs/reproducing.md from one real run (some minutes)
 	@$(BIN)/python scripts/build_reproducing.py
