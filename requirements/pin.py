@@ -20,6 +20,7 @@ LAYERS = {
     "build": ["core"],
     "lint": ["core"],
     "test": ["core", "build", "lint"],
+    "browser": ["core", "test"],
     "spark": ["core", "test"],
     "bench": ["core", "test"],
 }

@@ -65,6 +65,37 @@ def said(audit: Json) -> str:
 
 NUMBER, TEXT, LEVEL = (int, float), str, (str, int, float)
 BOUNDS = {"lower": NUMBER, "upper": NUMBER, "method": TEXT, "sharp": bool, "defined": TEXT}
+FINDING: dict[str, Any] = {
+    "metric": TEXT,
+    "group": LEVEL,
+    "reference": LEVEL,
+    "bounds": BOUNDS,
+    "interval": {
+        "lower": NUMBER,
+        "upper": NUMBER,
+        "level": float,
+        "set": {"lower": NUMBER, "upper": NUMBER},
+        "method": TEXT,
+        "note": TEXT,
+        "details": dict,
+    },
+    "estimates": {"independence": float},
+    "estimate_details": {
+        "independence": {
+            "method": TEXT,
+            "value": float,
+            "infinite": bool,
+            "margin_preserving": bool,
+            "note": TEXT,
+            "details": dict,
+        }
+    },
+    "verdict": TEXT,
+    "threshold": float,
+    "tolerance": float,
+    "note": TEXT,
+}
+CATEGORY_FINDING = FINDING | {key: (str, float, int, type(None)) for key in ("reference", "verdict", "threshold")}
 SHAPE: dict[str, Any] = {
     "schema": TEXT,
     "population": TEXT,
@@ -78,36 +109,29 @@ SHAPE: dict[str, Any] = {
         "worst": [{"stratum": TEXT, "internal": float, "external": float}],
     },
     "groups": [{"group": LEVEL, "share": float, "selection_rate": BOUNDS}],
-    "findings": [
+    "findings": [FINDING],
+    "classifications": [
         {
-            "metric": TEXT,
+            "columns": [TEXT],
+            "categories": [
+                {
+                    "level": LEVEL,
+                    "share": float,
+                    "selection_rate": CATEGORY_FINDING,
+                    "impact_ratio": CATEGORY_FINDING,
+                    "shortfall": {"lower": float, "upper": float},
+                }
+            ],
+        }
+    ],
+    "widths": [{"stratum": TEXT, "mass": float, "widths": [float]}],
+    "regions": [
+        {
+            "rate": TEXT,
             "group": LEVEL,
             "reference": LEVEL,
-            "bounds": BOUNDS,
-            "interval": {
-                "lower": NUMBER,
-                "upper": NUMBER,
-                "level": float,
-                "set": {"lower": NUMBER, "upper": NUMBER},
-                "method": TEXT,
-                "note": TEXT,
-                "details": dict,
-            },
-            "estimates": {"independence": float},
-            "estimate_details": {
-                "independence": {
-                    "method": TEXT,
-                    "value": float,
-                    "infinite": bool,
-                    "margin_preserving": bool,
-                    "note": TEXT,
-                    "details": dict,
-                }
-            },
-            "verdict": TEXT,
-            "threshold": float,
-            "tolerance": float,
-            "note": TEXT,
+            "corners": [[float]],
+            "estimates": {"independence": [float]},
         }
     ],
     "assumptions": [TEXT],

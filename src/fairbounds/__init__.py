@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from fairbounds.inference import confidence
     from fairbounds.pipeline import audit, explore, synthesize
     from fairbounds.problem import Problem
+    from fairbounds.regions import region
     from fairbounds.report.html import write_html
-    from fairbounds.results import Audit, Bounds, Draws, Estimate, Exploration, Finding, Interval, Synthesis
+    from fairbounds.results import Audit, Bounds, Draws, Estimate, Exploration, Finding, Interval, Region, Synthesis
     from fairbounds.sampling import sample
     from fairbounds.sources import read_table
     from fairbounds.tables import Table, Variable
@@ -47,6 +48,7 @@ __all__ = [
     "MissingDependencyError",
     "Problem",
     "ProblemError",
+    "Region",
     "SolverError",
     "SourceError",
     "Synthesis",
@@ -63,6 +65,7 @@ __all__ = [
     "free_parameters",
     "metrics",
     "read_table",
+    "region",
     "sample",
     "synthesize",
     "write_html",
@@ -84,7 +87,8 @@ _HOMES = {
     "inference": ["confidence"],
     "pipeline": ["audit", "explore", "synthesize"],
     "problem": ["Problem"],
-    "results": ["Audit", "Bounds", "Draws", "Estimate", "Exploration", "Finding", "Interval", "Synthesis"],
+    "results": ["Audit", "Bounds", "Draws", "Estimate", "Exploration", "Finding", "Interval", "Region", "Synthesis"],
+    "regions": ["region"],
     "report.html": ["write_html"],
     "sampling": ["sample"],
     "sources": ["read_table"],

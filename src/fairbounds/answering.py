@@ -7,13 +7,27 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from fairbounds.bounding import answer, bound_all
+from fairbounds.classifying import classify
 from fairbounds.combining import Combined, several
 from fairbounds.estimation import Method, estimate_all
-from fairbounds.inference import Inferred, IntervalMethod, infer, settled_plan
+from fairbounds.extremes import MOST_ENUMERATED
+from fairbounds.inference import Inferred, IntervalMethod, Sampling, infer, settled_plan
 from fairbounds.metrics import Metric, get
+from fairbounds.openness import stratum_widths
 from fairbounds.problem import Problem
 from fairbounds.questions import Question
-from fairbounds.results import Audit, Bounds, Estimate, Finding, GroupSummary, Interval, label_of
+from fairbounds.regions import regions
+from fairbounds.results import (
+    Audit,
+    Bounds,
+    Classification,
+    Estimate,
+    Finding,
+    GroupSummary,
+    Interval,
+    Region,
+    label_of,
+)
 from fairbounds.seeds import Rng, settled_seed
 from fairbounds.verdicts import Policy
 from fairbounds.wording import assumptions, one_table, warnings
@@ -74,26 +88,48 @@ class Asked:
             "intervals": None if self.plan is None else self.plan.to_dict(),
             "seed": self.seed,
         }
-        questions = self.questions(problem)
-        bounds = [answer(problem, question) for question in questions]
         plan = self.plan if self.plan is None else replace(self.plan, survey=combined.survey)
-        estimates = [estimate_all(problem, questions, method=method, rng=self.seed) for method in self.chosen_methods]
-        inferred = infer(problem, questions, bounds, estimates, plan, self.seed)
+        findings, inferred = self._answered(problem, self.questions(problem), self.chosen_methods, plan)
+        classifications = classify(combined, lambda part, asked: self._categories(combined, part, asked))
         return Audit(
             population=problem.population,
             strata=problem.summary,
             mismatch=problem.mismatch,
             groups=_groups(problem),
-            findings=self._findings(questions, bounds, inferred),
+            findings=findings,
             assumptions=assumptions(problem, self.chosen_methods, inferred.assumption),
             warnings=(*combined.read.notes, *one_table(combined.one_table), *warnings(problem), *inferred.warnings),
             provenance=combined.provenance() | settings,
+            classifications=classifications,
+            widths=stratum_widths(problem),
+            regions=_with_estimates(regions(problem), classifications[-1]),
         )
 
-    def _findings(
-        self, questions: Sequence[Question], bounds: Sequence[Bounds], inferred: Inferred
-    ) -> tuple[Finding, ...]:
-        return tuple(
+    def _categories(self, combined: Combined, problem: Problem, questions: Sequence[Question]) -> tuple[Finding, ...]:
+        """Answer what regulators ask, with the one estimate that costs nothing; what takes long must be asked for."""
+        cheap = [method for method in self.chosen_methods if method == "independence"]
+        search = "impact_ratio" in {question.metric.name for question in self.questions(problem)}
+        search = search or len(problem.groups) <= MOST_ENUMERATED
+        plan = self.plan
+        if plan is not None and problem is combined.problem:
+            plan = replace(plan, survey=combined.survey)
+        elif combined.survey is not None:  # replicates were read for the combined groups
+            plan = None
+        return self._answered(problem, questions, cheap, plan if search else None, search=search)[0]
+
+    def _answered(
+        self,
+        problem: Problem,
+        questions: Sequence[Question],
+        methods: Sequence[Method],
+        plan: Sampling | None,
+        *,
+        search: bool = True,
+    ) -> tuple[tuple[Finding, ...], Inferred]:
+        bounds = [answer(problem, question, search=search) for question in questions]
+        estimates = [estimate_all(problem, questions, method=method, rng=self.seed) for method in methods]
+        inferred = infer(problem, questions, bounds, estimates, plan, self.seed)
+        found = tuple(
             _finding(
                 question.metric,
                 bounds[at],
@@ -103,6 +139,7 @@ class Asked:
             )
             for at, question in enumerate(questions)
         )
+        return found, inferred
 
 
 def _groups(problem: Problem) -> tuple[GroupSummary, ...]:
@@ -112,6 +149,20 @@ def _groups(problem: Problem) -> tuple[GroupSummary, ...]:
         GroupSummary(label_of(group), float(mass), rate)
         for group, mass, rate in zip(problem.groups, known, rates, strict=True)
     )
+
+
+def _with_estimates(found: tuple[Region, ...], groups: Classification) -> tuple[Region, ...]:
+    """Put the estimates of both rates beside the region of their pairs."""
+    rates = {entry.level: entry.selection_rate for entry in groups.categories}
+    made = []
+    for entry in found:
+        pairs = {
+            method.method: (rates[entry.reference].estimate(method.method), method.value)
+            for method in rates[entry.group].estimates
+        }
+        both = {name: (x, y) for name, (x, y) in pairs.items() if x is not None and y is not None}
+        made.append(replace(entry, estimates=both))
+    return tuple(made)
 
 
 def _finding(

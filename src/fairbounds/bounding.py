@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fairbounds.attaining import attaining_joint, pair_program
-from fairbounds.extremes import Extremes, extremes, levels, set_ends
+from fairbounds.extremes import MOST_ENUMERATED, Extremes, extremes, levels, set_ends
 from fairbounds.levels import Level
 from fairbounds.metrics import Metric, quotient
 from fairbounds.problem import Problem
@@ -47,8 +47,9 @@ def bound(
     reference : optional
         By default the problem's.
     search : bool
-        Whether to search where a pair of groups is not extreme together (conditional rates of scores); otherwise the
-        separate ends are returned, which are valid but may be loose.
+        Whether to search where a pair of groups is not extreme together (conditional rates of scores), or where an
+        impact ratio is among more than a dozen groups; otherwise the separate ends are returned, which are valid but
+        may be loose.
 
     Returns
     -------
@@ -81,7 +82,10 @@ def answer(problem: Problem, question: Question, *, search: bool = True) -> Boun
         return _in_order(_compare_all(problem, metric))
     if base is not None:
         return _in_order(_pair(problem, metric, at, base, search))
-    return _in_order(_one_rate(problem, metric, at) if metric.form == "rate" else _against_best(problem, metric, at))
+    if metric.form == "rate":
+        return _in_order(_one_rate(problem, metric, at))
+    quick = not search and len(problem.groups) > MOST_ENUMERATED and problem.loose_mass == 0
+    return _in_order(_against_many(problem, metric, at) if quick else _against_best(problem, metric, at))
 
 
 def _in_order(bounds: Bounds) -> Bounds:
@@ -181,6 +185,18 @@ def _against_best(problem: Problem, metric: Metric, at: int) -> Bounds:
         return _all_groups_bounds(problem, metric, at, None, None)
     lower = 1.0 if most == 0 else min(1.0, float(ends.low[at]) / most)
     return _all_groups_bounds(problem, metric, at, lower, _share_of_level(highest, level.smallest_largest))
+
+
+def _against_many(problem: Problem, metric: Metric, at: int) -> Bounds:
+    """Impact ratio without M*, which takes seconds for hundreds of groups: no less than any rate's least, or all's."""
+    ends, everyone = extremes(problem, metric.rate), np.ones((1, len(problem.groups)))
+    overall = float(set_ends(problem, ends.counted, everyone)[0][0])
+    if overall == 0:
+        return _against_best(problem, metric, at)
+    most, level = float(np.delete(ends.high, at).max()), max(float(ends.low.max()), overall)
+    upper = _share_of_level(float(ends.high[at]), level)
+    lower = 1.0 if most == 0 else min(1.0, float(ends.low[at]) / most)
+    return Bounds(metric.name, label_of(problem.groups[at]), None, lower, upper, "separate ends", False)
 
 
 def _compare_all(problem: Problem, metric: Metric) -> Bounds:

@@ -97,6 +97,8 @@ class Combined:
                 "external_features": list(problem.external_features),
             },
             "favourable": None if outcome.is_score else label_of(outcome.favourable),
+            "positive": None if outcome.label is None else label_of(outcome.positive),
+            "model": roles.predict is not None,
             "reference": label_of(problem.groups[problem.reference]),
             "recode": recode,
             "bins": {name: list(edges) for name, edges in (roles.bins or {}).items()},

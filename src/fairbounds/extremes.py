@@ -15,13 +15,13 @@ from fairbounds.metrics import RATES, Rate
 from fairbounds.problem import Problem
 from fairbounds.results import Defined
 
-__all__ = ["Extremes", "Levels", "clean", "extremes", "forget", "levels", "prepare", "set_ends"]
+__all__ = ["MOST_ENUMERATED", "Extremes", "Levels", "clean", "extremes", "forget", "levels", "prepare", "set_ends"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 # Sums of masses of a group are off by no more than this part of the group.
 _ROUNDING = 1e-13
-_MOST_ENUMERATED = 12
+MOST_ENUMERATED = 12
 
 
 def clean(mass: FloatArray, whole: FloatArray) -> FloatArray:
@@ -189,12 +189,12 @@ def _find_levels(problem: Problem, score: FloatArray) -> Levels:
 
     n_groups = len(problem.groups)
     loose = problem.strata.side[problem.strata.atom_stratum] == INTERNAL_ONLY
-    if n_groups > _MOST_ENUMERATED and not loose.any():
+    if n_groups > MOST_ENUMERATED and not loose.any():
         walk = _Walk(problem, score)
         largest, _ = level_by_vertices(walk.lowest, problem.group_mass)
         smallest, _ = level_by_vertices(walk.lowest_of_rest, problem.group_mass)
         return Levels(largest, 1.0 - smallest, True)
-    if n_groups <= _MOST_ENUMERATED:
+    if n_groups <= MOST_ENUMERATED:
         subsets = all_subsets(n_groups)
     else:  # a part of the subsets still gives valid ends
         single = np.eye(n_groups)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,12 +11,16 @@ import pytest
 from fairbounds.results import (
     Audit,
     Bounds,
+    Classification,
     Estimate,
     Finding,
     GroupSummary,
+    Interval,
     Mismatch,
+    Region,
     StrataSummary,
     StratumMismatch,
+    StratumWidth,
 )
 
 Known = dict[tuple[str, Any], float]
@@ -78,6 +83,24 @@ def difference(group: Any, lower: float | None, upper: float | None, verdict: An
     return Finding("true_positive_difference", group, "White", bounds, values, verdict, 0.0, 0.05)
 
 
+def sampled(found: Finding, lower: float, upper: float) -> Finding:
+    """Return a finding with a 95% interval."""
+    interval = Interval(found.metric, found.group, found.reference, lower, upper, lower - 0.01, upper + 0.01, 0.95)
+    return replace(found, interval=interval)
+
+
+def classified(columns: tuple[str, ...], shares: dict[Any, float], rates: list[tuple[float, float]]) -> Classification:
+    """Return categories whose impact ratios lie between the extremes that their rates allow."""
+    found, ratios = [], []
+    most = max(high for _, high in rates)
+    for level, (low, high) in zip(shares, rates, strict=True):
+        found.append(Finding("selection_rate", level, None, bounded("selection_rate", level, None, low, high)))
+        ends = bounded("impact_ratio", level, None, low / most, min(1.0, high / max(low, 0.1)))
+        ratio_ = Finding("impact_ratio", level, None, ends, (independence(0.7),), "undetermined", 0.8)
+        ratios.append(sampled(ratio_, max(0.0, low / most - 0.01), min(1.0, high / max(low, 0.1) + 0.01)))
+    return Classification.of(columns, tuple(shares.values()), tuple(found), tuple(ratios))
+
+
 def independence(value: float | None) -> Estimate:
     return Estimate("independence", value)
 
@@ -88,7 +111,7 @@ def latent(value: float) -> Estimate:
 
 
 FINDINGS = (
-    ratio("Black", 0.3502, 0.7999, "below", independence(0.432), latent(0.433)),
+    sampled(ratio("Black", 0.3502, 0.7899, "below", independence(0.432), latent(0.433)), 0.3377, 0.7999),
     ratio("Asian", 0.62, math.inf, "undetermined", independence(1.04), Estimate("latent_class", math.inf)),
     difference("Black", -0.204, -0.068, "below"),
     difference("Asian", -0.031, 0.0455, "within", sharp=False, method="separate ends"),
@@ -170,7 +193,19 @@ def everything() -> Audit:
             },
             "favourable": "yes",
             "policy": {"threshold": 0.8, "tolerance": 0.05},
+            "methods": ["independence"],
+            "seed": 7,
         },
+        (
+            classified(("sex",), {"F": 0.4, "M": 0.6}, [(0.1, 0.3), (0.4, 0.6)]),
+            classified(("ethnicity",), {g: s for g, (s, _, _) in rates.items()}, [r[1:] for r in rates.values()]),
+        ),
+        (
+            StratumWidth("occupation=clerk, region=north", 0.3, (0.1, 0.2, 0.7)),
+            StratumWidth("occupation=driver, region=south", 0.2, (0.05, 0.09, 0.2)),
+            StratumWidth(None, 0.5, (0.03, 0.007, 0.1)),
+        ),
+        (Region("selection_rate", "Black", "White", ((0.45, 0.105), (0.27, 0.402)), {"independence": (0.4, 0.2)}),),
     )
 
 
@@ -194,6 +229,9 @@ def hostile() -> Audit:
             "favourable": NASTY[1],
             NASTY[0]: {NASTY[1]: [NASTY[2], None, math.nan, math.inf, {"deep": [[]]}]},
         },
+        (classified((odd, NASTY[6]), dict.fromkeys(NASTY, 0.05), [(0.1, 0.2)] * len(NASTY)),),
+        tuple(StratumWidth(name, 0.05, (0.01,) * len(NASTY)) for name in NASTY),
+        tuple(Region(odd, name, NASTY[6], ((0.1, 0.2), (0.3, 0.1))) for name in NASTY),
     )
 
 
@@ -208,7 +246,10 @@ def crowd(n: int = 200) -> Audit:
     summaries = [
         GroupSummary(name, (1 + at) / n / n, rate) for at, (name, rate) in enumerate(zip(groups, rates, strict=True))
     ]
-    return Audit("internal", StrataSummary(3, 0.0, 0.0), Mismatch(0.0, 0.0), tuple(summaries), tuple(findings))
+    shares = {entry.group: entry.share for entry in summaries}
+    categories = classified(("ethnicity",), shares, [(0.1, 0.3)] * n)
+    plain = StrataSummary(3, 0.0, 0.0), Mismatch(0.0, 0.0)
+    return Audit("internal", *plain, tuple(summaries), tuple(findings), classifications=(categories,))
 
 
 @pytest.fixture

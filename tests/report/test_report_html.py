@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
+import json
 import math
 import os
 import re
@@ -12,10 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import NASTY
 
+import fairbounds as fb
 from fairbounds.errors import SourceError
 from fairbounds.report.html import MOST_DRAWN, render_html, write_html
-from fairbounds.results import Audit, Bounds, Estimate, Finding, Mismatch, StrataSummary
+from fairbounds.results import (
+    Audit,
+    Bounds,
+    Classification,
+    Estimate,
+    Finding,
+    GroupSummary,
+    Mismatch,
+    StrataSummary,
+)
 
 GOLDEN = Path(__file__).parent / "golden" / "full.html"
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -157,7 +170,8 @@ def test_it_says_what_the_audit_says(full: Audit, truth: Any) -> None:
         *full.warnings,
         *full.assumptions,
         "2 warnings change how far these numbers can be trusted.",
-        "0.350 to 0.7999",
+        "0.350 to 0.790",
+        "With sampling error: 0.338 to 0.7999 (95% interval",
         "0.620, no upper limit",
         "OUTSIDE the bounds",
         "not a finding of law",
@@ -207,8 +221,9 @@ def test_every_scheme_has_the_contrast_that_wcag_aa_asks_for(full: Audit) -> Non
 def test_the_file_holds_the_page(full: Audit, truth: Any, tmp_path: Path) -> None:
     path = tmp_path / "audit.html"
     path.write_text("old")
-    write_html(full, str(path), truth=truth, title="Loans")
-    assert path.read_bytes() == render_html(full, truth=truth, title="Loans").encode()
+    day = dt.date(2026, 2, 3)
+    write_html(full, str(path), truth=truth, title="Loans", date=day)
+    assert path.read_bytes() == render_html(full, truth=truth, title="Loans", date=day).encode()
     assert os.listdir(tmp_path) == ["audit.html"]
 
 
@@ -267,3 +282,70 @@ def test_a_link_is_followed_and_a_pipe_is_not_replaced(full: Audit, tmp_path: Pa
     assert (tmp_path / "real" / "audit.html").is_file()
     write_html(full, os.devnull)
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+# -- hostile, from the data on -----------------------------------------------------------------------------------------
+
+
+def hostile_frames() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return two tables whose levels and columns are named to break a page, one group favoured nowhere for sure."""
+    names = [name for name in NASTY if name.strip() and "\x00" not in name and "\udcff" not in name]
+    jobs = [name for name in names for _ in range(4)]
+    people = [(job, group) for at, job in enumerate(names) for group in (names[at], names[-1 - at], names[0])]
+    internal = {"<b>job</b>": jobs, "ok": ["yes", "no", "no", "no"] * len(names)}
+    external = {"<b>job</b>": [job for job, _ in people], "{{ sex }}": [group for _, group in people]}
+    return internal, external
+
+
+def test_hostile_levels_come_through_an_audit_as_they_are() -> None:
+    internal, external = hostile_frames()
+    audit = fb.audit(internal, external, protected="{{ sex }}", decision="ok", favourable="yes", reference=NASTY[0])
+    html = render_html(audit)
+    page = Page(html)
+    assert not {"script", "img", "b>"} & {tag for tag, _ in page.tags}
+    assert "<script>alert(1)</script>" in page.text
+    assert "مجموعة" in page.text
+    assert "👩‍👩‍👧 family" in page.text
+    assert not re.search(r"\b(nan|NaN|inf|null)\b", page.text.replace("and a null", ""))
+    assert any(finding.bounds.upper == math.inf for finding in audit.findings)
+    assert len(html.encode()) < 400_000
+
+
+def test_two_hundred_groups_come_through_an_audit() -> None:
+    groups = [f"group {at} " + "x" * 40 for at in range(200)]
+    external = {"job": ["a", "b"] * 200, "race": [group for group in groups for _ in "ab"], "n": list(range(1, 401))}
+    internal = {"job": ["a", "a", "b", "b"], "ok": ["yes", "no"] * 2, "n": [300, 200, 500, 100]}
+    audit = fb.audit(
+        *(internal, external),
+        protected="race",
+        decision="ok",
+        favourable="yes",
+        internal_weight="n",
+        external_weight="n",
+        metrics=["disparate_impact"],
+        interval_method="none",
+    )
+    html = render_html(audit)
+    assert len(html.encode()) < 400_000
+    assert all(group in html for group in groups)
+
+
+def test_an_audit_of_one_group_is_a_page() -> None:
+    rate = Bounds("selection_rate", "F", None, 0.1, 0.3)
+    found = Finding("selection_rate", "F", None, rate)
+    summary = GroupSummary("F", 1.0, rate)
+    categories = Classification.of(("sex",), (1.0,), (found,), (Finding("impact_ratio", "F", None, rate),))
+    plain = StrataSummary(1, 0.0, 0.0), Mismatch(0.0, 0.0)
+    audit = Audit("external", *plain, (summary,), (found,), classifications=(categories,))
+    page = Page(render_html(audit))
+    assert "0.100 to 0.300" in page.text
+    assert "not defined" in page.text  # nobody to fall short of
+
+
+def test_the_golden_audit_as_json(full: Audit) -> None:
+    path = GOLDEN.with_suffix(".json")
+    found = json.dumps(full.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(found, encoding="utf-8", newline="\n")
+    assert found == path.read_text(encoding="utf-8")
+    assert Audit.from_dict(json.loads(found)) == full

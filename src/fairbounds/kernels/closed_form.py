@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fairbounds.kernels.compiling import compiled
 
-__all__ = ["event_extremes", "part_extremes", "phi"]
+__all__ = ["envelope_tangents", "envelopes", "event_extremes", "part_extremes", "phi"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -106,10 +106,7 @@ def phi(
         if side[c] == 1:
             continue
         start, n = offsets[c], offsets[c + 1] - offsets[c]
-        if n <= _ALL_PAIRS_LIMIT:
-            _tangents(value, weight, start, n, slope, height, mine)
-        else:
-            _tangents_by_sorting(value, weight, start, n, slope, height, mine)
+        envelope_tangents(value, weight, start, n, slope, height, mine)
         total, everyone = 0.0, 0.0
         for j in range(n):
             total += slope[j] * mine[j]
@@ -122,7 +119,7 @@ def phi(
             if side[c] == 2:  # outcome unknown: everyone in the set may be favoured, or no one
                 high[k] += mass[c] * inside
             else:
-                top, other = _envelopes(slope, height, n, inside, everyone - inside)
+                top, other = envelopes(slope, height, n, inside, everyone - inside)
                 high[k] += mass[c] * min(total, top)
                 if inside < _SMALL_SET:
                     low[k] += mass[c] * _from_below(slope, mine, n, inside)
@@ -148,6 +145,23 @@ def _from_below(value: FloatArray, weight: FloatArray, n: int, part: float) -> f
         left -= here
         least = level
     return integral
+
+
+@compiled
+def envelope_tangents(
+    value: FloatArray,
+    weight: FloatArray,
+    start: int,
+    n: int,
+    slope: FloatArray,
+    height: FloatArray,
+    mine: FloatArray,
+) -> None:
+    """Write slope, height at 0 and weight of the tangents of F of one stratum, one per atom, by the faster way."""
+    if n <= _ALL_PAIRS_LIMIT:
+        _tangents(value, weight, start, n, slope, height, mine)
+    else:
+        _tangents_by_sorting(value, weight, start, n, slope, height, mine)
 
 
 @compiled
@@ -191,7 +205,7 @@ def _tangents_by_sorting(
 
 
 @compiled
-def _envelopes(slope: FloatArray, height: FloatArray, n: int, first: float, second: float) -> tuple[float, float]:
+def envelopes(slope: FloatArray, height: FloatArray, n: int, first: float, second: float) -> tuple[float, float]:
     """F at two points."""
     one, two = np.inf, np.inf
     for j in range(n):

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
-from fairbounds.errors import MissingDependencyError
+from fairbounds.errors import MissingDependencyError, SourceError, brief, listed
 from fairbounds.plots.theme import config
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = ["Figure", "compose", "require_drawing"]
 _PIXELS = 2  # of a PNG for each of the SVG, so that it is sharp in print
 _PLACE = re.compile(r' (?:d|transform)="[^"]*"')
 _LONG = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
+_KINDS = (".svg", ".png", ".pdf")
 _CLIP = re.compile(r"\b(clip|gradient)(_?)(\d+)\b")
 
 
@@ -63,6 +65,35 @@ class Figure:
 
         drawn: bytes = vl_convert.svg_to_png(self.svg, scale=_PIXELS)
         return drawn
+
+    @cached_property
+    def pdf(self) -> bytes:
+        """The drawing as PDF, with its text as text."""
+        import vl_convert
+
+        drawn: bytes = vl_convert.svg_to_pdf(self.svg)
+        return drawn
+
+    def save(self, path: str | Path) -> None:
+        """Write the drawing as its name ends: ``.svg``, ``.png`` or ``.pdf``.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        target = Path(path)
+        kind = target.suffix.lower()
+        if kind not in _KINDS:
+            raise SourceError(f"a figure is written as {listed(_KINDS)}, not as {brief(kind or target.name)}")
+        data = self.svg.encode() if kind == ".svg" else self.png if kind == ".png" else self.pdf
+        try:
+            target.write_bytes(data)
+        except OSError as error:
+            raise SourceError(f"the figure cannot be written to {str(path)!r}: {error.strerror}") from None
+
+    def _repr_svg_(self) -> str:
+        """Return what a notebook shows."""
+        return self.svg
 
 
 def compose(panels: Sequence[Panel], alt_text: str, *, columns: int = 2, title: str = "") -> Figure:

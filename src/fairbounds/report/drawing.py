@@ -10,7 +10,7 @@ from fairbounds.report.layout import Mark, Scale, Section
 from fairbounds.report.numbers import SAME, exact
 from fairbounds.report.phrases import SENTENCES
 from fairbounds.report.sentences import Tone
-from fairbounds.results import Bounds
+from fairbounds.results import Bounds, Interval
 
 __all__ = ["KNOWN", "SHAPES", "Drawn", "Label", "axis", "drawn", "limit_label", "shapes_of"]
 
@@ -49,6 +49,9 @@ class Drawn:
         Outline and place of each estimate.
     known : str
         Place of the known value, or nothing.
+    interval : tuple of str
+        Start and width of the sampling interval, and whether it ends on the scale (``yes`` or nothing) on the left and
+        on the right; empty where there is none.
     """
 
     start: str
@@ -61,6 +64,7 @@ class Drawn:
     band: str
     marks: tuple[tuple[str, str], ...]
     known: str
+    interval: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,14 @@ def _width(lower: float, upper: float, scale: Scale) -> str:
     return f"{100 * (scale.at(upper) - scale.at(lower)):.2f}%"
 
 
-def drawn(bounds: Bounds, marks: Sequence[Mark], scale: Scale, tone: Tone, shapes: Mapping[str, str]) -> Drawn:
+def drawn(
+    bounds: Bounds,
+    marks: Sequence[Mark],
+    scale: Scale,
+    tone: Tone,
+    shapes: Mapping[str, str],
+    interval: Interval | None = None,
+) -> Drawn:
     """Place one bar on its scale."""
     shown = [mark for mark in marks if math.isfinite(mark.value) and scale.holds(mark.value)]
     known = [_place(mark.value, scale) for mark in shown if mark.method is None]
@@ -102,7 +113,13 @@ def drawn(bounds: Bounds, marks: Sequence[Mark], scale: Scale, tone: Tone, shape
         band=_width(scale.limits[0], scale.limits[-1], scale) if scale.limits else "",
         marks=tuple((shapes[mark.method], _place(mark.value, scale)) for mark in shown if mark.method is not None),
         known=known[0] if known else "",
+        interval=() if interval is None or not start else _whisker(interval, scale),
     )
+
+
+def _whisker(interval: Interval, scale: Scale) -> tuple[str, ...]:
+    ends = "yes" if scale.holds(interval.lower) else "", "yes" if scale.holds(interval.upper) else ""
+    return _place(interval.lower, scale), _width(interval.lower, interval.upper, scale), *ends
 
 
 def axis(scale: Scale) -> list[Label]:

@@ -2,63 +2,41 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import re
 import secrets
-import unicodedata
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeAlias
 
 from jinja2 import Environment, StrictUndefined, Template
 
 from fairbounds.errors import SourceError
-from fairbounds.levels import show
-from fairbounds.report.drawing import KNOWN, Drawn, Label, axis, drawn, limit_label, shapes_of
-from fairbounds.report.layout import Section, Truth, estimate_methods, group_section, sections
+from fairbounds.report.appendix import method_paragraphs, method_references
+from fairbounds.report.drawing import KNOWN, shapes_of
+from fairbounds.report.figures import MOST_DRAWN, Shapes, figure, groups_figure, level_of
+from fairbounds.report.layout import Section, Truth, estimate_methods, sections
 from fairbounds.report.numbers import percent, points
+from fairbounds.report.opening import opening
 from fairbounds.report.phrases import SENTENCES, WORDS
-from fairbounds.report.sentences import (
-    Said,
-    agreement,
-    answer,
-    badge,
-    caveats,
-    combined,
-    estimate_legend,
-    estimate_name,
-    footnotes,
-    metric_gloss,
-    metric_title,
-    section_title,
-    sharpness,
-    span,
-    value,
-    value_sentences,
-    verdict,
-    warning_count,
-)
-from fairbounds.results import Audit, Finding
+from fairbounds.report.provenance import content, files_read, flat, to_repeat
+from fairbounds.report.regulators import regulator_views
+from fairbounds.report.sentences import estimate_legend, footnotes, warning_count
+from fairbounds.report.spelling import full_name, spelt
+from fairbounds.report.tables_said import agreement, combined
+from fairbounds.results import Audit
 
 __all__ = ["MOST_DRAWN", "render_html", "write_html"]
 
-MOST_DRAWN = 20
-_LONGEST_QUOTED = 60
-_LONGEST_DRAWN = 90
-
 # Characters that HTML forbids and that a name may hold all the same.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-_STEERING = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
-
-Shapes: TypeAlias = Mapping[str, str]
 
 
-def render_html(audit: Audit, *, truth: Truth | None = None, title: str = SENTENCES["title"]) -> str:
+def render_html(
+    audit: Audit, *, truth: Truth | None = None, title: str = SENTENCES["title"], date: dt.date | None = None
+) -> str:
     """Return an audit as one self-contained HTML page; the same audit gives the same bytes.
 
     Parameters
@@ -67,6 +45,8 @@ def render_html(audit: Audit, *, truth: Truth | None = None, title: str = SENTEN
     truth : mapping of (metric, group) to float, optional
         Known values, marked in the figures and compared with the bounds in words.
     title : str
+    date : date, optional
+        Of the report, on a line of its own; by default there is no such line.
 
     Examples
     --------
@@ -84,16 +64,23 @@ def render_html(audit: Audit, *, truth: Truth | None = None, title: str = SENTEN
         words=WORDS,
         sentences=SENTENCES,
         audit=audit,
-        answer=answer(audit, found, _name),
+        written=_written(audit, date),
+        answer=opening(audit, found, spelt),
         warnings_note=_warnings_note(audit),
         legend=_legend(found, shapes),
         footnotes=footnotes(found),
-        figures=[_figure(f"f{at}", section, shapes) for at, section in enumerate(found, start=1)],
-        groups=_groups(audit, truth),
-        combined=combined(audit, _name),
+        figures=[figure(f"f{at}", section, shapes) for at, section in enumerate(found, start=1)],
+        groups=groups_figure(audit, truth),
+        combined=combined(audit, spelt),
         agreement=agreement(audit.mismatch, audit.strata),
         worst=_worst(audit),
-        provenance=list(_flat(audit.provenance)),
+        open_strata=_open_strata(audit),
+        regulators=regulator_views(audit, spelt, WORDS["assumptions"], WORDS["openness"]),
+        method=method_paragraphs(audit),
+        references=method_references(audit),
+        files=files_read(audit.provenance),
+        repeat=to_repeat(audit),
+        provenance=list(flat({key: entry for key, entry in audit.provenance.items() if key != "repeat"})),
         known_shape=KNOWN,
     )
     return _FORBIDDEN.sub("\ufffd", page)
@@ -106,25 +93,6 @@ def _template() -> Template:
     return world.from_string(source)
 
 
-def _name(label: object) -> str:
-    """Return a name for the middle of a sentence: shortened, and kept from turning the text around it."""
-    text = " ".join(_STEERING.sub("", _full(label)).split()) or WORDS["blank"]
-    text = _shortened(text, _LONGEST_QUOTED)
-    turned = any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
-    return f"{_ISOLATE}{text}{_END_ISOLATE}" if turned else text
-
-
-def _shortened(text: str, most: int) -> str:
-    """Leave out the middle: names of combined groups often differ at the end only."""
-    half = (most - 1) // 2
-    return text if len(text) <= most else f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
-
-
-def _full(label: object) -> str:
-    text = show(None) if label is None else str(label)
-    return text if text.strip() else WORDS["blank"]
-
-
 def _warnings_note(audit: Audit) -> str:
     if not audit.warnings:
         return ""
@@ -132,10 +100,35 @@ def _warnings_note(audit: Audit) -> str:
     return SENTENCES[key].format(warnings=warning_count(audit))
 
 
+def _written(audit: Audit, date: dt.date | None) -> dict[str, str]:
+    """Return the line that says when and by what the report was written, in parts."""
+    version = audit.provenance.get("fairbounds")
+    said = SENTENCES["written_undated" if date is None else "written"]
+    by = WORDS["not_recorded"] if version is None else content(version)
+    before, _, after = said.format(date="\n", version=by).partition("\n")
+    return {"before": before, "date": "" if date is None else date.isoformat(), "after": after}
+
+
+def _open_strata(audit: Audit) -> list[tuple[str, str, str]]:
+    """Return the strata that leave most open, their share of the population and their part of all that is open."""
+    shares = [entry.share for entry in audit.groups]
+    held = [sum(s * w for s, w in zip(shares, entry.widths, strict=True)) for entry in audit.widths]
+    total = sum(held)
+    return [
+        (
+            WORDS["other_strata"] if entry.stratum is None else full_name(entry.stratum),
+            percent(entry.mass),
+            percent(part),
+        )
+        for entry, part in ((e, h / total if total else 0.0) for e, h in zip(audit.widths, held, strict=True))
+        if part > 0
+    ]
+
+
 def _worst(audit: Audit) -> list[tuple[str, ...]]:
     return [
         (
-            _full(entry.stratum),
+            full_name(entry.stratum),
             percent(entry.internal),
             percent(entry.external),
             points(entry.internal - entry.external),
@@ -144,170 +137,31 @@ def _worst(audit: Audit) -> list[tuple[str, ...]]:
     ]
 
 
-# -- figures and the tables behind them --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One finding: its bar, what is said below it, and its cells in the table."""
-
-    label: str
-    name: str
-    share: str
-    span: str
-    summary: str
-    bar: Drawn
-    said: Said | None
-    values: list[str]
-    caveats: list[str]
-    cells: list[str]
-
-
-@dataclass(frozen=True)
-class _Figure:
-    """All findings of one metric, as a figure and as a table."""
-
-    ident: str
-    title: str
-    gloss: str
-    sharpness: str
-    caption: str
-    axis: list[Label]
-    limit: Label | None
-    rows: list[_Row]
-    columns: list[str]
-    note: str
-
-    @property
-    def drawn(self) -> list[_Row]:
-        """The rows that the figure has room for."""
-        return self.rows[:MOST_DRAWN]
-
-
-def _figure(ident: str, section: Section, shapes: Shapes) -> _Figure:
-    title = section_title(section, _name)
-    known = any(section.known(finding) is not None for finding in section.findings)
-    columns = [WORDS["lower"], WORDS["upper"], *map(estimate_name, estimate_methods([section]))]
-    columns += [WORDS["known"]] * known + [WORDS["verdict"]] * section.has_verdicts
-    return _Figure(
-        ident,
-        title,
-        metric_gloss(section.metric),
-        sharpness(section),
-        SENTENCES["table"].format(title=title),
-        axis(section.scale),
-        limit_label(section),
-        [_row(section, finding, shapes, known) for finding in section.findings],
-        columns,
-        _note(section, "figure_more"),
-    )
-
-
-def _note(section: Section, key: str) -> str:
-    n = len(section.findings)
-    return SENTENCES[key].format(shown=MOST_DRAWN, n=f"{n:,}") if n > MOST_DRAWN else ""
-
-
-def _row(section: Section, finding: Finding, shapes: Shapes, known_shown: bool, share: str = "") -> _Row:
-    said, ends = verdict(finding, _name), span(finding.bounds, *section.scale.limits)
-    name = WORDS["all_groups"] if finding.group is None else _full(finding.group)
-    return _Row(
-        _shortened(name, _LONGEST_DRAWN),
-        name,
-        share,
-        ends,
-        f"{metric_title(section.metric)}, {name}: {ends}",
-        drawn(finding.bounds, section.marks(finding), section.scale, "plain" if said is None else said.tone, shapes),
-        said,
-        value_sentences(section, finding),
-        caveats(finding),
-        _cells(section, finding, known_shown),
-    )
-
-
-def _cells(section: Section, finding: Finding, known_shown: bool) -> list[str]:
-    limits, bounds, known = section.scale.limits, finding.bounds, section.known(finding)
-    endless = bounds.upper == float("inf") and bounds.lower != bounds.upper
-    cells = [value(bounds.lower, *limits), WORDS["no_limit"] if endless else value(bounds.upper, *limits)]
-    cells += [_estimated(finding, method, limits) for method in estimate_methods([section])]
-    if known_shown:
-        cells.append(_known(finding, known, limits))
-    return [*cells, badge(finding)] if section.has_verdicts else cells
-
-
-def _estimated(finding: Finding, method: str, limits: tuple[float, ...]) -> str:
-    asked = any(entry.method == method for entry in finding.estimates)
-    return value(finding.estimate(method), *limits) if asked else WORDS["not_given"]
-
-
-def _known(finding: Finding, known: float | None, limits: tuple[float, ...]) -> str:
-    if known is None or finding.bounds.lower is None:
-        return WORDS["not_given"] if known is None else value(known, *limits)
-    return f"{value(known, *limits)} {WORDS['inside_short' if finding.bounds.contains(known) else 'outside_short']}"
-
-
-def _groups(audit: Audit, truth: Truth | None) -> _Figure:
-    section, shares = group_section(audit, truth, MOST_DRAWN)
-    known = any(section.known(finding) is not None for finding in section.findings)
-    return _Figure(
-        "g",
-        WORDS["groups"],
-        "",
-        sharpness(section),
-        SENTENCES["groups_table"],
-        axis(section.scale),
-        None,
-        [_row(section, finding, {}, known, percent(shares[finding.group])) for finding in section.findings],
-        [WORDS["lower"], WORDS["upper"], *[WORDS["known"]] * known],
-        _note(section, "figure_more_groups"),
-    )
-
-
 def _legend(found: list[Section], shapes: Shapes) -> dict[str, object]:
     """Return which signs occur."""
     findings = [(section, finding) for section in found for finding in section.findings]
     return {
         "open": any(finding.verdict == "undetermined" for _, finding in findings),
+        "interval": level_of(finding for _, finding in findings),
         "threshold": any(section.scale.limits for section in found),
         "marks": [(shape, estimate_legend(method)) for method, shape in shapes.items()],
+        "error": any("standard_error" in entry.details for _, finding in findings for entry in finding.estimates),
         "known": any(section.known(finding) is not None for section, finding in findings),
         "beyond": any(section.goes_beyond for section in found),
     }
 
 
-# -- provenance --------------------------------------------------------------------------------------------------------
-
-
-def _flat(data: object, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield nested provenance as lines of item and content."""
-    inner: list[tuple[object, object]] = []
-    if isinstance(data, Mapping):
-        inner = list(data.items())
-    elif isinstance(data, list | tuple) and any(isinstance(entry, Mapping | list | tuple) for entry in data):
-        inner = list(enumerate(data, start=1))
-    if inner:
-        for key, entry in inner:
-            yield from _flat(entry, f"{path} › {key}" if path else str(key))
-    elif path:
-        yield path, _content(data)
-
-
-def _content(data: object) -> str:
-    if isinstance(data, list | tuple):
-        return ", ".join(map(_content, data)) or WORDS["not_given"]
-    if data is None or data == {}:
-        return WORDS["not_given"]
-    if isinstance(data, bool):
-        return WORDS["yes" if data else "no"]
-    if isinstance(data, float):
-        return f"{data:.12g}" if abs(data) < float("inf") else value(data)
-    return f"{data:,}" if isinstance(data, int) else str(data)
-
-
 # -- the file ----------------------------------------------------------------------------------------------------------
 
 
-def write_html(audit: Audit, path: str | Path, *, truth: Truth | None = None, title: str = SENTENCES["title"]) -> None:
+def write_html(
+    audit: Audit,
+    path: str | Path,
+    *,
+    truth: Truth | None = None,
+    title: str = SENTENCES["title"],
+    date: dt.date | None = None,
+) -> None:
     """Write `render_html` to a file, whole or not at all.
 
     Parameters
@@ -316,13 +170,21 @@ def write_html(audit: Audit, path: str | Path, *, truth: Truth | None = None, ti
     path : str or Path
     truth, title
         As for `render_html`.
+    date : date, optional
+        By default today's, in UTC, or that of the environment variable ``SOURCE_DATE_EPOCH``.
     """
-    data = render_html(audit, truth=truth, title=title).encode("utf-8")
+    data = render_html(audit, truth=truth, title=title, date=date or _today()).encode("utf-8")
     try:
         _write(data, Path(os.path.realpath(path)), path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceError(f"the report cannot be written to {str(path)!r}: {reason}; nothing was written") from None
+
+
+def _today() -> dt.date:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = dt.datetime.fromtimestamp(int(epoch), dt.UTC) if epoch.isdecimal() else dt.datetime.now(dt.UTC)
+    return moment.date()
 
 
 def _write(data: bytes, target: Path, path: str | Path) -> None:

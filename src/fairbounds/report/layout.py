@@ -170,6 +170,8 @@ def _scale(metric: str, findings: Sequence[Finding], truth: Truth, reach: float 
     limits = _limits(findings)
     lowest = _finite(finding.bounds.lower for finding in findings)
     values = [*limits, *lowest, *_finite(finding.bounds.upper for finding in findings)]
+    sampled = [finding.interval for finding in findings if finding.interval is not None]
+    values += _finite(end for interval in sampled for end in (interval.lower, interval.upper))
     values += _finite(entry.value for finding in findings for entry in finding.estimates)
     values += [*_finite(truth.get((metric, finding.group)) for finding in findings), *_finite([reach])]
     if metric.endswith("_rate") and all(0 <= value <= 1 for value in values):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["SAME", "count", "exact", "number", "percent", "points", "side"]
+__all__ = ["SAME", "count", "exact", "number", "percent", "percent_of", "points", "side"]
 
 # Ends are sums of rounded products: closer than this to a limit counts as equal to it, as it does for the verdict.
 SAME = 1e-12
@@ -71,6 +71,17 @@ def percent(share: float) -> str:
     if abs(share - 1) <= SAME:
         return "100%"
     return "<0.1%" if share < 0.0005 else ">99.9%" if share >= 0.9995 else f"{100 * share:.1f}%"
+
+
+def percent_of(level: float) -> str:
+    """Write a level of confidence.
+
+    Examples
+    --------
+    >>> percent_of(0.95), percent_of(0.995)
+    ('95%', '99.5%')
+    """
+    return f"{100 * level:.6g}%"
 
 
 def points(difference: float) -> str:

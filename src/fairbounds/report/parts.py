@@ -13,7 +13,6 @@ from fairbounds.report.page import INDENT, Page, fitted
 from fairbounds.report.phrases import SENTENCES, WORDS
 from fairbounds.report.sentences import (
     caveats,
-    combined,
     estimate_legend,
     footnotes,
     interval_sentences,
@@ -25,6 +24,7 @@ from fairbounds.report.sentences import (
     verdict,
     warning_count,
 )
+from fairbounds.report.tables_said import combined
 from fairbounds.results import Audit, Finding
 
 __all__ = ["MOST_SHOWN", "Rows", "close", "facts", "head", "legend", "more", "say", "title", "warnings_pointer"]

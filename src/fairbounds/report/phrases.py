@@ -1,6 +1,7 @@
 """The fixed text of a report, in one place and nothing but text, so that translations can be added.
 
-Words in braces are filled in by `sentences`.
+Words in braces are filled in by `sentences`. The text of the regulator tables is in `phrases_law`, that of the method
+appendix in `phrases_method`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,27 @@ WORDS = {
     "internal": "Internal",
     "external": "External",
     "points": "Difference (points)",
+    "openness": "Where the width comes from",
+    "regulators": "Regulator tables",
+    "citation": "Where it stands",
+    "method": "Method",
+    "references": "References",
+    "repeat": "To repeat it",
+    "command": "Command",
+    "call": "Call in Python",
+    "spec": "Specification",
+    "stratum_share": "Share of the population",
+    "open_part": "Part of what is open",
+    "other_strata": "all other strata",
+    "interval_from": "{level} interval, from",
+    "interval_to": "{level} interval, to",
+    "table_role": "Table",
+    "source": "Source",
+    "rows": "Rows",
+    "weight": "Weights",
+    "sample_size": "Worth as a sample",
+    "sha256": "SHA-256",
+    "each_once": "each row once",
     "item": "Item",
     "content": "Content",
     # what was combined
@@ -47,6 +69,7 @@ WORDS = {
     "infinite": "infinite",
     "no_limit": "no upper limit",
     "not_given": "not given",
+    "not_recorded": "of a version that is not recorded",
     "blank": "(blank)",
     "yes": "yes",
     "no": "no",
@@ -77,7 +100,25 @@ SENTENCES = {
         "decision) can be."
     ),
     "assumptions_about": "The bounds hold if all of these are true.",
-    "provenance_about": "What is needed to repeat the audit.",
+    "provenance_about": "Everything that is recorded of this audit",
+    "files_about": "The two tables as they were read",
+    "written": "Report written on {date}, with fairbounds {version}.",
+    "written_undated": "Report written with fairbounds {version}.",
+    "regulators_about": (
+        "What three regulators ask for, as far as these data can answer it. No part of it is a finding of law."
+    ),
+    "method_about": "What was done in this audit; docs/method.md of fairbounds has the proofs.",
+    "openness_about": (
+        "Bounds are wide where a stratum mixes groups and mixes outcomes. The strata that leave most open, and their "
+        "parts of the width of the selection rates:"
+    ),
+    "openness_table": "Strata that leave most open",
+    "wide_one": "The bounds are wide: as far as these data go, {subject} may be anything from {low} to {high}.",
+    "wide_open": "The bounds are wide: as far as these data go, {subject} may be anything from {low} upward.",
+    "wide_more": "{comparisons} wide bounds too.",
+    "has": "has",
+    "have": "have",
+    "legend_interval": "{level} interval: the bounds with sampling error",
     "worst": "Strata that differ most: their share of each table",
     "worst_one": "{stratum}: {internal} of the internal table, {external} of the external",
     "no_findings": "This audit has no findings.",
@@ -90,6 +131,7 @@ SENTENCES = {
     "more_groups": "and {n} more, smaller; the HTML report has them all",
     "figure_more": "The figure shows the {shown} most extreme of {n}; the table has them all.",
     "figure_more_groups": "The figure shows the {shown} largest of {n}; the table has them all.",
+    "more_rows": "and {n} more rows; to_frame() has them all",
     # legend
     "legend_bounds": "bounds: values outside them do not fit the two tables",
     "legend_open": "the same, where the verdict is undetermined",

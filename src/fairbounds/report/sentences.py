@@ -6,24 +6,23 @@ Names that a user chose pass through a `Spell`, which makes them fit to show whe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from fairbounds.report.layout import Section, is_ratio
-from fairbounds.report.numbers import SAME, count, exact, number, percent
+from fairbounds.report.numbers import SAME, count, exact, number
 from fairbounds.report.phrases import AGAINST, CLAIMS, ESTIMATES, FORMS, METRICS, OF, RATES, SENTENCES, WORDS
-from fairbounds.results import Audit, Bounds, Estimate, Finding, Label, Mismatch, StrataSummary
+from fairbounds.results import Audit, Bounds, Estimate, Finding, Label
 
 __all__ = [
     "Said",
     "Spell",
     "Tone",
-    "agreement",
     "answer",
     "badge",
     "caveats",
-    "combined",
+    "comparison",
     "estimate_legend",
     "estimate_name",
     "estimate_sentence",
@@ -345,7 +344,7 @@ _MOST_ANSWERED = 3
 def answer(audit: Audit, sections: list[Section], spell: Spell) -> list[str]:
     """Return the sentences of the opening paragraph: what stays open first, then what is shown, on which condition."""
     judged = [section for section in sections if section.has_verdicts]
-    said = [_situation(audit, spell), *_left_open(judged)]
+    said = [*_left_open(judged), _situation(audit, spell)]
     said += [_counted(section, spell) if len(section.findings) > 1 else _single(section, spell) for section in judged][
         :_MOST_ANSWERED
     ]
@@ -384,13 +383,19 @@ def _left_open(sections: list[Section]) -> list[str]:
     return [_say("one_open") if total == 1 else _say("all_open", n=f"{total:,}")]
 
 
-def _single(section: Section, spell: Spell) -> str:
-    finding = section.findings[0]
+def comparison(section: Section, finding: Finding, spell: Spell) -> str:
+    """Name a metric, the group it is about and what that is compared with."""
     title = metric_title(section.metric)
     if finding.group is not None:
         title = OF.format(title=title, group=_quoted(finding.group, spell))
     if section.reference is not None:
         title = AGAINST.format(title=title, reference=_quoted(section.reference, spell))
+    return title
+
+
+def _single(section: Section, spell: Spell) -> str:
+    finding = section.findings[0]
+    title = comparison(section, finding, spell)
     if finding.bounds.lower is None:
         return _say("lies_nowhere", subject=title)
     shown = badge(finding)
@@ -427,74 +432,3 @@ def warning_count(audit: Audit) -> str:
     """Say how many warnings there are."""
     n = len(audit.warnings)
     return _say("no_warnings") if not n else _say("one_warning") if n == 1 else _say("many_warnings", n=f"{n:,}")
-
-
-# -- what was combined -------------------------------------------------------------------------------------------------
-
-
-def combined(audit: Audit, spell: Spell) -> list[tuple[str, str]]:
-    """Return what was combined, as terms and descriptions; what was not recorded is left out."""
-    inputs, columns = audit.provenance.get("inputs") or {}, audit.provenance.get("columns") or {}
-    strata = f"{audit.strata.n:,} {WORDS['stratum_one' if audit.strata.n == 1 else 'stratum_many']}"
-    linked = ", ".join(spell(name) for name in columns.get("common") or ())
-    said = {
-        "internal_table": _input(inputs.get("internal"), spell),
-        "external_table": _input(inputs.get("external"), spell),
-        "linked": _say("linked", columns=linked, strata=strata) if linked else strata,
-        "protected": " × ".join(spell(name) for name in columns.get("protected") or ()),
-        "decision": _decision(audit, columns, spell),
-        "score": _optional(columns.get("score"), spell),
-        "label": _optional(columns.get("label"), spell),
-        "population": _say("described", population=spell(audit.population)),
-    }
-    return [(WORDS[term], description) for term, description in said.items() if description]
-
-
-def _optional(name: object, spell: Spell) -> str:
-    return "" if name is None else spell(name)
-
-
-def _decision(audit: Audit, columns: Mapping[str, Any], spell: Spell) -> str:
-    name, favourable = _optional(columns.get("decision"), spell), audit.provenance.get("favourable")
-    return _say("favourable", decision=name, level=spell(favourable)) if name and favourable is not None else name
-
-
-def _input(origin: Mapping[str, Any] | None, spell: Spell) -> str:
-    if origin is None:
-        return _say("by_hand")
-    weight, dropped = origin.get("weight"), origin.get("dropped_rows")
-    weighed = _say("once") if weight is None else _say("weighted", weight=spell(weight))
-    said = _say("rows", source=spell(origin["source"]), rows=count(origin["rows"], "row"), weighed=weighed)
-    if dropped:
-        share = percent(origin.get("dropped_share") or 0.0)
-        return _say("dropped", said=said, rows=count(dropped, "row"), share=share)
-    return _say("kept", said=said) if origin.get("missing") else said
-
-
-# -- how well the tables agree -----------------------------------------------------------------------------------------
-
-
-def agreement(mismatch: Mismatch, strata: StrataSummary) -> list[str]:
-    """Say how far the tables disagree on the common variables."""
-    distance = mismatch.total_variation
-    if distance <= SAME:
-        return [_say("identical")]
-    said = [_say("total_variation", distance=number(distance), share=percent(distance))]
-    endless = math.isinf(mismatch.kl)
-    said.append(_say("divergence_infinite") if endless else _say("divergence", kl=number(mismatch.kl)))
-    if mismatch.p_value is not None and mismatch.g_statistic is not None:
-        said.append(_chance(mismatch.p_value, mismatch.g_statistic, mismatch.degrees_of_freedom or 0))
-    internal, external = strata.internal_only_mass, strata.external_only_mass
-    if internal or external:
-        return [*said, _say("one_sided", internal=percent(internal), external=percent(external))]
-    return [*said, _say("both_sided")]
-
-
-def _chance(p_value: float, statistic: float, freedom: int) -> str:
-    return _say(
-        "chance",
-        often=WORDS["rarely" if p_value < 0.05 else "easily"],
-        statistic=number(statistic),
-        freedom=count(freedom, "degree"),
-        p="p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}",
-    )

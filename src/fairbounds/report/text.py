@@ -8,10 +8,11 @@ from rich.console import Console
 
 from fairbounds.report.layout import Section, Truth, estimate_methods, group_section, sections
 from fairbounds.report.numbers import percent, points
+from fairbounds.report.opening import opening
 from fairbounds.report.page import INDENT, Page
 from fairbounds.report.parts import MOST_SHOWN, Rows, close, facts, head, legend, more, title, warnings_pointer
 from fairbounds.report.phrases import SENTENCES, WORDS
-from fairbounds.report.sentences import agreement, answer
+from fairbounds.report.tables_said import agreement
 from fairbounds.results import Audit, StratumMismatch
 
 __all__ = ["MOST_SHOWN", "print_audit"]
@@ -40,7 +41,7 @@ def print_audit(audit: Audit, console: Console, *, truth: Truth | None = None) -
     page = Page(console)
     found = sections(audit, truth, MOST_SHOWN)
     title(page, SENTENCES["title"])
-    page.line(" ".join(answer(audit, found, page.name)))
+    page.line(" ".join(opening(audit, found, page.name)))
     warnings_pointer(page, audit)
     facts(page, audit)
     _agreement(page, audit)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairbounds.results.naming import json_number
+from fairbounds.results.showing import Columns, Shown
 
 __all__ = ["Mismatch", "StrataSummary", "StratumMismatch"]
 
@@ -53,7 +54,7 @@ class StratumMismatch:
 
 
 @dataclass(frozen=True)
-class Mismatch:
+class Mismatch(Shown):
     """How far the two tables disagree on the common variables.
 
     Attributes
@@ -76,6 +77,10 @@ class Mismatch:
     degrees_of_freedom: int | None = None
     p_value: float | None = None
     worst: tuple[StratumMismatch, ...] = ()
+
+    def columns(self) -> Columns:
+        """Return one row for each of the strata that differ most."""
+        return {name: [getattr(entry, name) for entry in self.worst] for name in ("stratum", "internal", "external")}
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready data."""

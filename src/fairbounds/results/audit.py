@@ -1,130 +1,28 @@
-"""The whole answer, and the findings that it is made of."""
+"""The whole answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from fairbounds.errors import ProblemError
 from fairbounds.results.agreement import Mismatch, StrataSummary
-from fairbounds.results.bounds import Bounds
-from fairbounds.results.estimates import Estimate
-from fairbounds.results.intervals import Interval
-from fairbounds.results.naming import Label, Verdict, in_words, json_number
+from fairbounds.results.classification import Classification
+from fairbounds.results.findings import Finding, GroupSummary, rows_of
+from fairbounds.results.naming import Label
+from fairbounds.results.openness import StratumWidth
+from fairbounds.results.regions import Region
+from fairbounds.results.showing import Columns, Shown, write_report
 
-__all__ = ["SCHEMA", "Audit", "Finding", "GroupSummary"]
+__all__ = ["SCHEMA", "Audit"]
 
 SCHEMA = "fairbounds/audit/1"
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One metric for one group: bounds, estimates and verdict.
-
-    Attributes
-    ----------
-    metric : str
-    group, reference : str, int, float, bool or None
-    bounds : Bounds
-    estimates : tuple of Estimate
-    verdict : {"below", "above", "within", "undetermined"} or None
-        Where the interval (the bounds, without one) lies against the threshold; ``within`` a tolerance around 0;
-        ``None`` for plain rates.
-    threshold : float or None
-    tolerance : float
-        Half-width of the band around the threshold (differences).
-    note : str
-        A caveat that belongs to this number, or nothing.
-    interval : Interval or None
-        The bounds widened for sampling error; ``None`` where none was asked for or none can be had.
-    """
-
-    metric: str
-    group: Label | None
-    reference: Label | None
-    bounds: Bounds
-    estimates: tuple[Estimate, ...] = ()
-    verdict: Verdict | None = None
-    threshold: float | None = None
-    tolerance: float = 0.0
-    note: str = ""
-    interval: Interval | None = None
-
-    @property
-    def ends(self) -> tuple[float | None, float | None]:
-        """What the verdict rests on: the interval, or the bounds where there is none or the metric is undefined."""
-        if self.interval is None or self.bounds.lower is None:
-            return self.bounds.lower, self.bounds.upper
-        return self.interval.lower, self.interval.upper
-
-    def __str__(self) -> str:
-        who = "" if self.group is None else f" {self.group}"
-        against = "" if self.reference is None else f" / {self.reference}"
-        values = "".join(f"; {entry.method} {in_words(entry.value)}" for entry in self.estimates)
-        verdict = "" if self.verdict is None else f"; {self.verdict} {self.threshold:g}"
-        ends = f"between {in_words(self.bounds.lower)} and {in_words(self.bounds.upper)}"
-        sampled = "" if self.interval is None else f"; {self.interval}"
-        return f"{self.metric}{who}{against}: {ends}{sampled}{values}{verdict}"
-
-    def estimate(self, method: str) -> float | None:
-        """Return the value of one estimate, ``None`` where it is undefined or was not asked for."""
-        return next((entry.value for entry in self.estimates if entry.method == method), None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return JSON-ready data."""
-        return {
-            "metric": self.metric,
-            "group": self.group,
-            "reference": self.reference,
-            "bounds": self.bounds.to_dict(),
-            "interval": None if self.interval is None else self.interval.to_dict(),
-            "estimates": {entry.method: json_number(entry.value) for entry in self.estimates},
-            "estimate_details": {entry.method: entry.to_dict() for entry in self.estimates},
-            "verdict": self.verdict,
-            "threshold": self.threshold,
-            "tolerance": self.tolerance,
-            "note": self.note,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Finding:
-        """Rebuild from `to_dict`."""
-        estimates = tuple(Estimate.from_dict(entry) for entry in data["estimate_details"].values())
-        roles = data["metric"], data["group"], data["reference"]
-        return cls(
-            *roles,
-            Bounds.from_dict(data["bounds"], *roles),
-            estimates,
-            data["verdict"],
-            data["threshold"],
-            data["tolerance"],
-            data["note"],
-            None if data["interval"] is None else Interval.from_dict(data["interval"], *roles),
-        )
-
-
-@dataclass(frozen=True)
-class GroupSummary:
-    """A group's share of the audited population and the bounds of its selection rate."""
-
-    group: Label
-    share: float
-    selection_rate: Bounds
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return JSON-ready data."""
-        return {"group": self.group, "share": self.share, "selection_rate": self.selection_rate.to_dict()}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> GroupSummary:
-        """Rebuild from `to_dict`."""
-        rate = Bounds.from_dict(data["selection_rate"], "selection_rate", data["group"])
-        return cls(data["group"], data["share"], rate)
-
-
-@dataclass(frozen=True)
-class Audit:
+class Audit(Shown):
     """The whole answer: what was combined, what was assumed, what was found.
 
     Attributes
@@ -139,6 +37,12 @@ class Audit:
         In words.
     provenance : dict
         Sources, columns, versions: what is needed to repeat the audit.
+    classifications : tuple of Classification
+        The categories of each protected column and, last, of all of them together: this audit's groups.
+    widths : tuple of StratumWidth
+        The strata that leave most open, and all others together; none where group sizes are not known.
+    regions : tuple of Region
+        The selection rates that each group can have together with the reference; none where sizes are not known.
     """
 
     population: str
@@ -149,6 +53,9 @@ class Audit:
     assumptions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
+    classifications: tuple[Classification, ...] = ()
+    widths: tuple[StratumWidth, ...] = ()
+    regions: tuple[Region, ...] = ()
 
     def find(self, metric: str, group: Label | None = None) -> Finding:
         """Return the finding for a metric (and group), or say which there are.
@@ -171,6 +78,21 @@ class Audit:
     def __str__(self) -> str:
         return "\n".join(str(finding) for finding in self.findings)
 
+    def columns(self) -> Columns:
+        """Return one row for each finding."""
+        return rows_of(self.findings)
+
+    def report(self, path: str | Path, **options: Any) -> None:
+        """Write the HTML report: one file that needs no network and no script.
+
+        Parameters
+        ----------
+        path : str or Path
+        **options
+            ``title``, ``truth`` and ``date`` of `write_html`.
+        """
+        write_report(self, path, **options)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of the schema ``fairbounds/audit/1``."""
         return {
@@ -183,6 +105,9 @@ class Audit:
             "assumptions": list(self.assumptions),
             "warnings": list(self.warnings),
             "provenance": self.provenance,
+            "classifications": [entry.to_dict() for entry in self.classifications],
+            "widths": [entry.to_dict() for entry in self.widths],
+            "regions": [entry.to_dict() for entry in self.regions],
         }
 
     @classmethod
@@ -206,4 +131,7 @@ class Audit:
             tuple(data["assumptions"]),
             tuple(data["warnings"]),
             dict(data["provenance"]),
+            tuple(Classification.from_dict(entry) for entry in data.get("classifications", ())),
+            tuple(StratumWidth.from_dict(entry) for entry in data.get("widths", ())),
+            tuple(Region.from_dict(entry) for entry in data.get("regions", ())),
         )

@@ -9,13 +9,14 @@ from typing import Any
 
 from fairbounds.errors import ProblemError
 from fairbounds.results.naming import Defined, End, Label, json_number
+from fairbounds.results.showing import Columns, Shown
 from fairbounds.tables import Table
 
 __all__ = ["Bounds"]
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(Shown):
     """What the two tables cannot tell apart: the least and greatest value of a metric over every joint that fits both.
 
     Attributes
@@ -78,6 +79,11 @@ class Bounds:
                 "these bounds are stored or not sharp, so no joint can be rebuilt; compute them with bound()"
             )
         return self.rebuild(end)
+
+    def columns(self) -> Columns:
+        """Return one row: what is bounded, its ends and how they were found."""
+        names = ("metric", "group", "reference", "lower", "upper", "method", "sharp", "defined")
+        return {name: [getattr(self, name)] for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready data."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from fairbounds.errors import ProblemError
 from fairbounds.results.bounds import Bounds
 from fairbounds.results.naming import Label, in_words, json_number
+from fairbounds.results.showing import Columns, Shown
 from fairbounds.tables import Table
 
 __all__ = ["Diagnosis", "Draws", "JointSet"]
@@ -57,7 +58,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class Draws(Shown):
     """Values of a metric, one per joint drawn.
 
     Attributes
@@ -223,6 +224,15 @@ class Draws:
             "diagnosis": None if self.diagnosis is None else asdict(self.diagnosis),
             "histogram": {"counts": counts, "edges": edges},
             "settings": self.settings,
+        }
+
+    def columns(self) -> Columns:
+        """Return one row for each draw."""
+        chains, n = self.values.shape
+        return {
+            "chain": np.repeat(np.arange(chains), n).tolist(),
+            "draw": np.tile(np.arange(n), chains).tolist(),
+            "value": [None if math.isnan(value) else value for value in self.values.ravel().tolist()],
         }
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from fairbounds.errors import ProblemError, whole_number
 from fairbounds.joints import Joint
 from fairbounds.results.draws import Draws
 from fairbounds.results.naming import json_number
+from fairbounds.results.showing import Columns, Shown
 
 __all__ = ["Estimate", "Resampler"]
 
@@ -19,7 +20,7 @@ Resampler = Callable[[int, int, Any], Draws]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Shown):
     """One number for a metric under a named assumption.
 
     Attributes
@@ -72,6 +73,10 @@ class Estimate:
         if self.resampler is None:
             raise ProblemError(f"the estimate {self.method!r} has no joint distribution to draw from")
         return self.resampler(whole_number("rows", rows), whole_number("draws", draws), rng)
+
+    def columns(self) -> Columns:
+        """Return one row."""
+        return {name: [getattr(self, name)] for name in ("method", "value", "margin_preserving", "note")}
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready data, without the joint."""

@@ -8,6 +8,7 @@ from typing import Any
 from fairbounds.errors import ProblemError
 from fairbounds.results.audit import Audit
 from fairbounds.results.draws import Draws
+from fairbounds.results.showing import Columns, Shown
 
 __all__ = ["EXPLORATION_SCHEMA", "Exploration"]
 
@@ -15,7 +16,7 @@ EXPLORATION_SCHEMA = "fairbounds/explore/1"
 
 
 @dataclass(frozen=True)
-class Exploration:
+class Exploration(Shown):
     """Where the joints that fit both tables put each metric, every joint equally likely.
 
     Attributes
@@ -38,6 +39,17 @@ class Exploration:
 
     def __str__(self) -> str:
         return "\n".join(str(draws) for draws in self.distributions)
+
+    def columns(self) -> Columns:
+        """Return one row for each distribution: its mean, spread and quantiles, and the bounds."""
+        rows = [(draws, draws.summary()) for draws in self.distributions]
+        names = ("metric", "group", "reference", "draws", "mean", "standard_deviation", "minimum", "maximum")
+        found: Columns = {name: [summary[name] for _, summary in rows] for name in names}
+        for level in ("0.025", "0.5", "0.975"):
+            found[f"quantile_{level}"] = [summary["quantiles"][level] for _, summary in rows]
+        for end in ("lower", "upper"):
+            found[end] = [None if draws.bounds is None else getattr(draws.bounds, end) for draws, _ in rows]
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of the schema ``fairbounds/explore/1``; the draws themselves are summed up."""

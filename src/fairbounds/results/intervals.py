@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairbounds.results.naming import Label, in_words, json_number
+from fairbounds.results.showing import Columns, Shown
 
 __all__ = ["Interval"]
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Shown):
     """Bounds widened for sampling error.
 
     Attributes
@@ -56,6 +57,11 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.level:.0%} interval {in_words(self.lower)} to {in_words(self.upper)}"
+
+    def columns(self) -> Columns:
+        """Return one row: what the interval is of, both pairs of ends, level and method."""
+        names = ("metric", "group", "reference", "lower", "upper", "set_lower", "set_upper", "level", "method", "note")
+        return {name: [getattr(self, name)] for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready data."""
