@@ -53,7 +53,7 @@ SEES = {
     "sensitivity": ENGINES,
     "sources": CORE,
     "datasets": f"{CORE} sources",
-    "spec": MODEL,
+    "spec": "errors",
     "report": f"{CORE} results",
     "plots": f"{CORE} results",
     "intake": f"{CORE} sources",

@@ -21,7 +21,7 @@ from fairbounds.levels import Level, show
 from fairbounds.sources.desk import Desk, desk, quoted
 from fairbounds.tables import Table
 
-__all__ = ["ENDINGS", "write_people"]
+__all__ = ["ENDINGS", "replacing", "write_people", "write_text"]
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 
@@ -58,7 +58,7 @@ def write_people(table: Table, path: str | Path, *, rng: np.random.Generator | N
     position = np.repeat(np.arange(table.n_cells), _people(table))
     if rng is not None:
         rng.shuffle(position)
-    with _replacing(path) as unfinished, desk() as at:
+    with replacing(path) as unfinished, desk() as at:
         if ending == ".parquet":
             _copy(table, position, at, unfinished, "FORMAT parquet")
         elif ending == ".csv":
@@ -179,8 +179,14 @@ def _decimal(levels: Sequence[decimal.Decimal]) -> str:
 # -- whole or not at all -----------------------------------------------------------------------------------------------
 
 
+def write_text(text: str, path: str | Path) -> None:
+    """Write a text file in UTF-8, whole or not at all."""
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8", newline="")
+
+
 @contextmanager
-def _replacing(path: str | Path) -> Iterator[Path]:
+def replacing(path: str | Path) -> Iterator[Path]:
     """Give the name of a new file beside the one to be written, which it becomes at the end; failing that, it goes."""
     try:
         with _renamed(Path(os.path.realpath(path)), path) as unfinished:
