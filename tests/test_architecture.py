@@ -62,7 +62,9 @@ SEES = {
     "pipeline": f"{SHELL} verdicts wording intake combining answering",
     "demo": f"{SHELL} pipeline",
     "studies": f"{SHELL} pipeline",
-    "cli": f"{SHELL} pipeline demo verdicts studies",
+    "drafting": f"{CORE} sources spec",
+    "comparing": f"{CORE} results",
+    "cli": f"{SHELL} pipeline demo verdicts studies answering drafting comparing",
     "web": f"{SHELL} pipeline studies",
     "__main__": "cli",
 }

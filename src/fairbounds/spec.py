@@ -76,7 +76,7 @@ class Key:
 
 @dataclass(frozen=True)
 class AuditSpec:
-    """What a config file says, checked.
+    r"""What a config file says, checked.
 
     Attributes
     ----------
@@ -92,13 +92,12 @@ class AuditSpec:
     Examples
     --------
     >>> keys = [Key("protected", "texts"), Key("threshold", "number")]
-    >>> AuditSpec.from_toml('protected = ["sex"]\\nthreshold = 0.9', keys).values
+    >>> AuditSpec.from_toml('protected = ["sex"]\nthreshold = 0.9', keys).values
     {'protected': ['sex'], 'threshold': 0.9}
-    >>> AuditSpec.from_toml('protected = "sex"\\ntreshold = 0.9', keys)
+    >>> AuditSpec.from_toml('protected = "sex"\ntreshold = 0.9', keys)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    fairbounds.errors.SourceError: line 2 of 'audit.toml': there is no key 'treshold' (did you mean 'threshold'?); the \
-keys are those of fairbounds audit --help
+    fairbounds.errors.SourceError: line 2 of 'audit.toml': there is no key 'treshold' (did you mean 'threshold'?); ...
     """
 
     values: Mapping[str, Value]

@@ -117,7 +117,7 @@ class Policy:
         return Gate(tuple(map(_check, counted)), tuple(left_out), self.undetermined)
 
     def _refuse_other_limits(self, finding: Finding) -> None:
-        """Refuse findings whose verdicts were given against other limits: there would be two answers to one question."""
+        """Refuse findings that were judged by other limits: there would be two answers to one question."""
         limits = self.limits(get(finding.metric))
         if limits != (finding.threshold, finding.tolerance):
             raise ProblemError(

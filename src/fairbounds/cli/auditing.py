@@ -35,9 +35,7 @@ __all__ = ["audit"]
 @click.option("--report", type=click.Path(path_type=Path), help="Write an HTML report here.")
 @gating
 @spec
-@click.pass_context
 def audit(
-    context: click.Context,
     internal: str,
     external: str,
     *,
@@ -68,7 +66,7 @@ def audit(
         with busy(f"Auditing {internal} with {external}"):
             found = run(internal, external, **known)
         judgement = judge(found, known["threshold"], known["tolerance"], undetermined) if gate else None
-    found = replace(found, provenance=found.provenance | {"repeat": repeating(context)})
+    found = replace(found, provenance=found.provenance | {"repeat": repeating()})
     _write(found, judgement, report, junit)
     files = [str(path) for path in (report, junit) if path is not None]
     with printing(f"{' and '.join(files)} {'were' if len(files) > 1 else 'was'} written" if files else _NOTHING):

@@ -52,7 +52,8 @@ def check_gating(gate: bool, undetermined: str | None, junit: Path | None, githu
             raise click.UsageError(f"{flag} says what becomes of the gate; add --gate")
     refuse_overwriting("--junit", junit, (".xml",), *inputs)
     if junit is not None and not junit.parent.is_dir():
-        raise SourceError(f"{str(junit)!r} cannot be written: there is no folder {str(junit.parent)!r}; create it first")
+        folder = str(junit.parent)
+        raise SourceError(f"{str(junit)!r} cannot be written: there is no folder {folder!r}; create it first")
 
 
 def judge(audit: Audit, threshold: float, tolerance: float, undetermined: Any) -> Gate:
@@ -83,7 +84,8 @@ def as_junit(gate: Gate) -> str:
 
     suite = ET.Element("testsuite", {"name": "fairbounds gate", **_counts(gate)})
     for check in gate.checks:
-        case = ET.SubElement(suite, "testcase", {"classname": f"fairbounds.{check.metric}", "name": _clean(check.about)})
+        names = {"classname": f"fairbounds.{check.metric}", "name": _clean(check.about)}
+        case = ET.SubElement(suite, "testcase", names)
         if (element := _outcome(gate, check)) is not None:
             said = {"message": _clean(f"{_MEANING[check.shown]}: {check.why}")}
             ET.SubElement(case, element, said if element == "skipped" else {**said, "type": check.shown})

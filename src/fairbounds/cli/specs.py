@@ -21,12 +21,17 @@ _META = "fairbounds.spec"
 _NO_KEYS = ("spec", "help")
 _OUTPUT = ("format", "report", "gate", "undetermined", "junit", "github")
 _LEVELS = ("favourable", "positive", "reference")
-_TABLES: Mapping[str, Kind] = {"recode": "files", "bin": "edges"}
 _FILES = ("internal", "external")
+_KINDS: Mapping[str, Kind] = {
+    "recode": "files",
+    "bin": "edges",
+    **dict.fromkeys(_LEVELS, "level"),
+    **dict.fromkeys(_FILES, "file"),
+}
 _ASKED = {"metric": "metrics", "threshold": "threshold", "tolerance": "tolerance", "confidence": "confidence"}
 
 
-def _read(context: click.Context, parameter: click.Parameter, path: Path | None) -> None:
+def _read(context: click.Context, _: click.Parameter, path: Path | None) -> None:
     """Let a spec stand for the flags that were not given."""
     if path is None or context.resilient_parsing:
         return
@@ -102,19 +107,17 @@ _ARGUMENTS = {
 
 
 def _kind(name: str, parameter: click.Parameter) -> Kind:
-    if name in _TABLES:
-        return _TABLES[name]
-    if name in _FILES or isinstance(parameter.type, click.Path):
+    if name in _KINDS:
+        return _KINDS[name]
+    if isinstance(parameter.type, click.Path):
         return "file"
-    if name in _LEVELS:
-        return "level"
     if getattr(parameter, "is_flag", False):
         return "flag"
     if parameter.multiple:
         return "texts"
-    if isinstance(parameter.type, click.types.IntParamType):
-        return "whole"
-    return "number" if isinstance(parameter.type, click.types.FloatParamType) else "text"
+    if isinstance(parameter.type, click.types.FloatParamType):
+        return "number"
+    return "whole" if isinstance(parameter.type, click.types.IntParamType) else "text"
 
 
 def _default(parameter: click.Parameter) -> Any:
@@ -178,13 +181,13 @@ def _places(context: click.Context, message: str) -> list[str]:
         name
         for name, value in read.values.items()
         if context.get_parameter_source(str(_parameter(context, name).name)) is ParameterSource.DEFAULT_MAP
-        and any(repr(text) in complaint for text in _texts(read, name, value))
+        and any(repr(text) in complaint for text in _texts(read, value))
     ]
     said = [name for name in found if name not in _FILES] or found
     return [f"{name!r} on {read.place(name)}" for name in said]
 
 
-def _texts(read: AuditSpec, name: str, value: Any) -> list[str]:
+def _texts(read: AuditSpec, value: Any) -> list[str]:
     """Return what of a value a message may quote."""
     texts = [*value, *map(str, value.values())] if isinstance(value, dict) else value
     found = [text for text in (texts if isinstance(texts, list) else [texts]) if isinstance(text, str)]
@@ -194,12 +197,12 @@ def _texts(read: AuditSpec, name: str, value: Any) -> list[str]:
 # -- to do it again ----------------------------------------------------------------------------------------------------
 
 
-def repeating(context: click.Context) -> dict[str, Any]:
+def repeating() -> dict[str, Any]:
     """Return the spec and the command that repeat the audit of this command line, files by their names alone.
 
     What is written and where is left out: the audit is the same whatever becomes of it.
     """
-    said = {}
+    said, context = {}, click.get_current_context()
     for parameter in context.command.params:
         key = _name_of(parameter)
         if key not in (*_NO_KEYS, *_OUTPUT):
@@ -245,4 +248,3 @@ def _option(flag: str, value: Any) -> list[str]:
 
 def _joined(entry: Any) -> str:
     return ",".join(f"{number!r}" for number in entry) if isinstance(entry, list) else cast("str", entry)
-

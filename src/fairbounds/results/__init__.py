@@ -3,6 +3,7 @@
 from fairbounds.results.agreement import Mismatch, StrataSummary, StratumMismatch
 from fairbounds.results.audit import SCHEMA, Audit, Finding, GroupSummary
 from fairbounds.results.bounds import Bounds
+from fairbounds.results.comparison import Cause, CauseKind, Comparison, Move
 from fairbounds.results.draws import Diagnosis, Draws
 from fairbounds.results.estimates import Estimate, Resampler
 from fairbounds.results.exploration import Exploration
@@ -14,6 +15,9 @@ __all__ = [
     "SCHEMA",
     "Audit",
     "Bounds",
+    "Cause",
+    "CauseKind",
+    "Comparison",
     "Defined",
     "Diagnosis",
     "Draws",
@@ -25,6 +29,7 @@ __all__ = [
     "Interval",
     "Label",
     "Mismatch",
+    "Move",
     "Resampler",
     "StrataSummary",
     "StratumMismatch",
