@@ -27,7 +27,7 @@ SHELL = f"{ENGINES} inference sensitivity sources datasets spec report plots"
 SEES = {
     "errors": "",
     "levels": "errors",
-    "origins": "",
+    "origins": "errors",
     "tables": "errors levels origins",
     "progress": "",
     "joints": "errors levels origins tables",
@@ -75,6 +75,7 @@ ONLY_IN = {
     "jinja2": "report",
     "rich": "cli report",
     "duckdb": "sources",
+    "opendp": "sources",
     "narwhals": "sources",
     "numba": "kernels",
 }

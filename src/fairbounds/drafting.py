@@ -31,58 +31,12 @@ _DECISION = (
 _SCORE = r"scores?|p|prob.*|proba.*|probability|risk|pred.*|p_?hat|y_?score"
 _LABEL = r"label|actual|truth?|true.*|y|repaid|default.*|target|reoffend.*|recid.*|paid|observed"
 _GOOD = (
-    "yes",
-    "y",
-    "true",
-    "1",
-    "1.0",
-    "approved",
-    "approve",
-    "accepted",
-    "accept",
-    "granted",
-    "grant",
-    "hired",
-    "hire",
-    "admitted",
-    "admit",
-    "selected",
-    "offer",
-    "offered",
-    "good",
-    "pass",
-    "passed",
-    "positive",
-    "favourable",
-    "favorable",
-    "invited",
-    ">50k",
-    "paid",
-    "repaid",
+    r"yes|y|true|1|1\.0|approved|approve|accepted|accept|granted|grant|hired|hire|admitted|admit|selected|offer|"
+    r"offered|good|pass|passed|positive|favourable|favorable|invited|>50k|paid|repaid"
 )
 _BAD = (
-    "no",
-    "n",
-    "false",
-    "0",
-    "0.0",
-    "denied",
-    "deny",
-    "rejected",
-    "reject",
-    "refused",
-    "refuse",
-    "declined",
-    "decline",
-    "bad",
-    "fail",
-    "failed",
-    "negative",
-    "unfavourable",
-    "unfavorable",
-    "<=50k",
-    "default",
-    "defaulted",
+    r"no|n|false|0|0\.0|denied|deny|rejected|reject|refused|refuse|declined|decline|bad|fail|failed|negative|"
+    r"unfavourable|unfavorable|<=50k|default|defaulted"
 )
 _MANY_LEVELS = 30
 _MOST_SHOWN = 6
@@ -111,7 +65,8 @@ class _Seen:
     """One table, its columns read when they are asked for."""
 
     def __init__(self, source: Source) -> None:
-        self.source, self.columns = source, source.columns
+        self.source, self.declared = source, None if source.disclosure is None else source.disclosure.count
+        self.columns = tuple(name for name in source.columns if name != self.declared)
         self._tables: dict[tuple[str, ...], Table] = {}
 
     def table(self, *columns: str) -> Table:
@@ -175,9 +130,9 @@ def _check(inside: _Seen, outside: _Seen, given: Given) -> None:
     """Refuse columns that are not there."""
     for name in given.protected:
         outside.table(name)
-    for name in (given.decision, given.score):
-        if name is not None:
-            inside.table(name)
+    for column in (given.decision, given.score):
+        if column is not None:
+            inside.table(column)
 
 
 def _names(value: object) -> list[str]:
@@ -188,7 +143,10 @@ def _names(value: object) -> list[str]:
 
 
 def _weights(inside: _Seen, outside: _Seen) -> tuple[str | None, str | None]:
-    return _weight(inside, set(outside.columns)), _weight(outside, set(inside.columns))
+    return (
+        inside.declared or _weight(inside, set(outside.columns)),
+        outside.declared or _weight(outside, set(inside.columns)),
+    )
 
 
 def _weight(seen: _Seen, elsewhere: set[str]) -> str | None:
@@ -280,8 +238,7 @@ def _in_unit(numbers: list[float] | None) -> bool:
 
 def _favourable(inside: _Seen, column: str) -> _Line:
     levels = [show(level) for level in inside.levels(column)]
-    good = [level for level in levels if level.strip().casefold() in _GOOD]
-    bad = [level for level in levels if level.strip().casefold() in _BAD]
+    good, bad = _named(levels, _GOOD), _named(levels, _BAD)
     rest = [level for level in levels if level not in bad]
     sure = good[0] if len(good) == 1 else rest[0] if len(rest) == 1 else None
     hint = "the level that people want" if sure else "THE NAMES OF THE LEVELS DO NOT SAY WHICH ONE PEOPLE WANT"
@@ -374,8 +331,8 @@ def _settings() -> list[_Line]:
 
 def _text(lines: Sequence[_Line], bins: dict[str, list[float]]) -> str:
     head = (
-        "# What fairbounds audit --spec is to do. What follows a GUESS was guessed from the two files: confirm or correct\n"
-        "# it. Paths are relative to the folder of this file. A flag given beside --spec goes before its line here.\n\n"
+        "# What fairbounds audit --spec is to do. What follows a GUESS was guessed from the files: confirm it or\n"
+        "# correct it. Paths are relative to the folder of this file. A flag given beside --spec overrides its line.\n\n"
     )
     body = "".join(map(_written, lines))
     if not bins:

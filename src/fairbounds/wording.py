@@ -62,6 +62,8 @@ def warnings(problem: Problem) -> tuple[str, ...]:
         *_reading(problem.internal, "internal"),
         *_reading(problem.external, "external"),
         *_missing_outcome(problem),
+        *_altered(problem.internal, "internal"),
+        *_altered(problem.external, "external"),
         *(f"{note}." for note in (*problem.notes, *problem.outcome.guessed)),
         *_one_sided(problem),
         *_without_mass(problem),
@@ -95,6 +97,26 @@ def _missing_outcome(problem: Problem) -> list[str]:
     """Say what becomes of a missing outcome that was kept as a level."""
     names = [name for name in problem.outcome.columns if None in problem.internal[name].levels]
     return [f"A missing value of {name!r} counts as not favourable." for name in names]
+
+
+def _altered(table: Table, role: str) -> list[str]:
+    """Say how counts were altered before they were handed over, and what that makes of them."""
+    declared = None if table.origin is None else table.origin.disclosure
+    if declared is None or declared.is_exact:
+        return []
+    said = []
+    if declared.suppress_below is not None:
+        n = declared.suppressed_cells
+        value = f"{declared.reading(None)[0]:g}"
+        said.append(
+            f"counts below {declared.suppress_below} were suppressed ({_some(n, 'cell', 'cells')}, each read as {value})"
+        )
+    if declared.round_to is not None:
+        said.append(f"counts were rounded to multiples of {declared.round_to}")
+    if declared.epsilon is not None:
+        said.append(f"noise was added to every count (differential privacy with epsilon {declared.epsilon:g})")
+    off = f"a cell of the table may be off by {declared.off_by:g} people"
+    return [f"The {role} table was handed over altered, as it declares: {', and '.join(said)}; {off}."]
 
 
 def _some(n: int, one: str, many: str) -> str:

@@ -11,6 +11,7 @@ from fairbounds.cli.exploring import explore
 from fairbounds.cli.initialising import init
 from fairbounds.cli.reproducing import reproduce
 from fairbounds.cli.synthesizing import synthesize
+from fairbounds.cli.tabulating import tabulate
 
 __all__ = ["app"]
 
@@ -26,5 +27,5 @@ def app(context: click.Context) -> None:
         raise click.UsageError(f"name a command: {', '.join(app.commands)}; fairbounds --help tells more")
 
 
-for command in (init, audit, explore, synthesize, compare, demo, reproduce):
+for command in (init, audit, explore, tabulate, synthesize, compare, demo, reproduce):
     app.add_command(command)

@@ -26,6 +26,7 @@ class TableSource:
         self.place = placed(role, "Table" if table.origin is None else f"Table from {self.name!r}")
         self.columns = table.names
         self.hint = "; a Table carries its own weights"
+        self.disclosure = None  # read already
 
     def read(
         self,
@@ -65,7 +66,9 @@ class TableSource:
             return before
         size = people_behind(self._table.weights, before)
         now = replace(now, sample_size=None if size is None else size * (1.0 - now.dropped_share))
-        return now if before is None else replace(now, weight=before.weight, sha256=before.sha256)
+        if before is None:
+            return now
+        return replace(now, weight=before.weight, sha256=before.sha256, disclosure=before.disclosure)
 
 
 class ColumnsSource:
@@ -76,6 +79,7 @@ class ColumnsSource:
         self.name = "dict of columns" if is_mapping else "list of rows"
         self.place = placed(role, self.name)
         self.hint = ""
+        self.disclosure = None
         self._data = self._columns(data) if isinstance(data, Mapping) else self._turned(data)
         self.columns = tuple(self._data)
 
