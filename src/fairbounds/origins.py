@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -140,6 +140,12 @@ class Origin:
     sha256: str | None = None
     sample_size: float | None = None
     disclosure: Disclosure | None = None
+
+    def merged(self, cells: int) -> Origin:
+        """Return the origin of a table in which up to so many cells have become one, and their errors with them."""
+        if self.disclosure is None or cells == 1:
+            return self
+        return replace(self, disclosure=replace(self.disclosure, off_by=self.disclosure.off_by * cells))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Origin:

@@ -107,15 +107,13 @@ def _altered(table: Table, role: str) -> list[str]:
     said = []
     if declared.suppress_below is not None:
         n = declared.suppressed_cells
-        value = f"{declared.reading(None)[0]:g}"
-        said.append(
-            f"counts below {declared.suppress_below} were suppressed ({_some(n, 'cell', 'cells')}, each read as {value})"
-        )
+        read = f"{_some(n, 'cell', 'cells')}, read as {declared.reading(None)[0]:g} each"
+        said.append(f"counts below {declared.suppress_below} were suppressed ({read})")
     if declared.round_to is not None:
         said.append(f"counts were rounded to multiples of {declared.round_to}")
     if declared.epsilon is not None:
         said.append(f"noise was added to every count (differential privacy with epsilon {declared.epsilon:g})")
-    off = f"a cell of the table may be off by {declared.off_by:g} people"
+    off = f"a cell may be off by {declared.off_by:g} people; the intervals allow for that, the bounds do not"
     return [f"The {role} table was handed over altered, as it declares: {', and '.join(said)}; {off}."]
 
 

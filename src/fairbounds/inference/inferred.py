@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fairbounds.inference.bootstrapping import by_bootstrap
 from fairbounds.inference.counting import SampleCounts, count, unknown_size
 from fairbounds.inference.cross_fitting import by_cross_fitting
+from fairbounds.inference.declared import as_declared
 from fairbounds.inference.exact import by_exact_boxes
 from fairbounds.inference.plan import Sampling
 from fairbounds.inference.reading import sample_warnings
@@ -32,7 +33,7 @@ def intervals(
     problem: Problem, questions: Sequence[Question], bounds: Sequence[Bounds], plan: Sampling, seed: int
 ) -> tuple[Interval, ...]:
     """Return the intervals of several metrics, whose bounds are known, from one set of splits."""
-    return _METHODS[plan.method](problem, questions, bounds, plan, seed)
+    return _METHODS[plan.method](problem, questions, bounds, as_declared(problem, plan), seed)
 
 
 def infer(
@@ -49,6 +50,7 @@ def infer(
             f"The bounds treat both tables as exact: no interval was computed, because {unknown}.",
             (f"There are no intervals: {unknown}. The verdicts are those of the bounds alone.",),
         )
+    plan = as_declared(problem, plan)
     counts = count(problem, plan)
     found = intervals(problem, questions, bounds, plan, seed)
     return Inferred(found, _assumption(counts, plan), sample_warnings(counts, plan))

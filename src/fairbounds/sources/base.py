@@ -365,11 +365,16 @@ def _table(cells: Cells, origin: Origin) -> Table:
 
 
 def _disclosed(codes: Mapping[str, IntArray], cells: Cells, declared: Disclosure | None) -> Disclosure | None:
-    """Add what was read to what was declared: cells that meet may be off by all of their parts together."""
+    """Add what was read to what was declared: cells that meet may be off by all of their parts together.
+
+    Cells that noise left without anybody are no cells of the table; by how much they are off falls to the others.
+    """
     if declared is None or cells.off_by is None or cells.suppressed is None:
         return declared
     _, cell = distinct_rows(np.column_stack(list(codes.values())), [int(code.max()) + 1 for code in codes.values()])
-    off_by = float(np.bincount(cell, weights=cells.off_by).max())
+    off = np.bincount(cell, weights=cells.off_by)
+    occupied = np.bincount(cell, weights=cells.weights) > 0
+    off_by = float(max(off.max(), off.sum() / occupied.sum()))
     return replace(declared, suppressed_cells=int(cells.suppressed.sum()), off_by=off_by)
 
 

@@ -61,7 +61,7 @@ class TableSource:
 
     def _origin(self, read: Table) -> Origin | None:
         """Keep what is known of the first reading; where values are missing, this table's cells are what was read."""
-        before, now = self._table.origin, read.origin
+        before, now = self._table.marginal(read.names).origin, read.origin
         if now is None or (before is not None and not now.missing):
             return before
         size = people_behind(self._table.weights, before)
