@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fairbounds import datasets, metrics
     from fairbounds.bounding import bound
+    from fairbounds.comparing import compare
     from fairbounds.errors import (
         FairboundsError,
         InfeasibleError,
@@ -27,24 +28,28 @@ if TYPE_CHECKING:
     from fairbounds.pipeline import audit, explore, synthesize
     from fairbounds.problem import Problem
     from fairbounds.report.html import write_html
-    from fairbounds.results import Audit, Bounds, Draws, Estimate, Exploration, Finding, Interval, Synthesis
+    from fairbounds.results import Audit, Bounds, Comparison, Draws, Estimate, Exploration, Finding, Interval, Synthesis
     from fairbounds.sampling import sample
     from fairbounds.sources import read_table
     from fairbounds.tables import Table, Variable
+    from fairbounds.verdicts import Gate, Policy
 
     __version__: str
 
 __all__ = [
     "Audit",
     "Bounds",
+    "Comparison",
     "Draws",
     "Estimate",
     "Exploration",
     "FairboundsError",
     "Finding",
+    "Gate",
     "InfeasibleError",
     "Interval",
     "MissingDependencyError",
+    "Policy",
     "Problem",
     "ProblemError",
     "SolverError",
@@ -56,6 +61,7 @@ __all__ = [
     "__version__",
     "audit",
     "bound",
+    "compare",
     "confidence",
     "datasets",
     "estimate",
@@ -70,6 +76,7 @@ __all__ = [
 
 _HOMES = {
     "bounding": ["bound"],
+    "comparing": ["compare"],
     "errors": [
         "FairboundsError",
         "InfeasibleError",
@@ -84,11 +91,22 @@ _HOMES = {
     "inference": ["confidence"],
     "pipeline": ["audit", "explore", "synthesize"],
     "problem": ["Problem"],
-    "results": ["Audit", "Bounds", "Draws", "Estimate", "Exploration", "Finding", "Interval", "Synthesis"],
+    "results": [
+        "Audit",
+        "Bounds",
+        "Comparison",
+        "Draws",
+        "Estimate",
+        "Exploration",
+        "Finding",
+        "Interval",
+        "Synthesis",
+    ],
     "report.html": ["write_html"],
     "sampling": ["sample"],
     "sources": ["read_table"],
     "tables": ["Table", "Variable"],
+    "verdicts": ["Gate", "Policy"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

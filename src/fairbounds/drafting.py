@@ -332,7 +332,7 @@ def _settings() -> list[_Line]:
 def _text(lines: Sequence[_Line], bins: dict[str, list[float]]) -> str:
     head = (
         "# What fairbounds audit --spec is to do. What follows a GUESS was guessed from the two files: confirm or\n"
-        "# correct it. Paths are relative to the folder of this file. A flag given beside --spec overrides its line.\n\n"
+        "# What fairbounds audit --spec is to do. What follows a GUESS was guessed from both files: confirm or\n"
     )
     body = "".join(map(_written, lines))
     if not bins:

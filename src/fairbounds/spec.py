@@ -19,9 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 from fairbounds.errors import SourceError, brief, listed, nearest
 
-__all__ = ["SPEC_SCHEMA", "AuditSpec", "Key", "Kind", "schema", "written"]
-
-SPEC_SCHEMA = "fairbounds/spec/1"
+__all__ = ["AuditSpec", "Key", "Kind", "schema", "written"]
 
 Kind: TypeAlias = Literal["text", "texts", "level", "number", "whole", "flag", "file", "files", "edges"]
 Value: TypeAlias = str | float | bool | list[Any] | dict[str, Any]
@@ -326,7 +324,7 @@ def schema(keys: Iterable[Key]) -> dict[str, Any]:
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": SPEC_SCHEMA,
+        "$id": "urn:fairbounds:spec:1",
         "title": "audit.toml, the config file of fairbounds audit",
         "description": "Every key is a flag of the command, with underscores for hyphens.",
         "type": "object",
