@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import tomllib
 from pathlib import Path
@@ -36,12 +37,8 @@ def drafted(capsys: Captured, *arguments: str, runs: bool = True) -> dict[str, A
 
 def guessed() -> list[str]:
     """Return the keys below a line that marks a guess."""
-    lines = Path("audit.toml").read_text(encoding="utf-8").splitlines()
-    return [
-        after.removeprefix("# ").split(" ")[0]
-        for line, after in zip(lines, lines[1:], strict=False)
-        if "GUESS:" in line
-    ]
+    lines = itertools.pairwise(Path("audit.toml").read_text(encoding="utf-8").splitlines())
+    return [after.removeprefix("# ").split(" ")[0] for line, after in lines if "GUESS:" in line]
 
 
 def test_the_readme_tables(capsys: Captured) -> None:
@@ -230,9 +227,9 @@ def test_names_cannot_break_out_of_a_comment(folder: Path, capsys: Captured) -> 
         ({}, ["--decision", "aproved"], ["no column 'aproved'", "did you mean 'approved'?"]),
         ({}, ["--protected", "gender"], ["no column 'gender'", "'sex'"]),
         ({}, ["--decision", "approved", "--score", "n"], ["--decision or --score"]),
-        ({"internal.csv": csv("job,income", "nurse,5", "nurse,6", "nurse,7")}, [], ["decision", "score", "'income'", "--decision"]),
+        ({"internal.csv": csv("job,pay", "nurse,5", "nurse,6", "nurse,7")}, [], ["decision", "'pay'", "--score"]),
         ({"external.csv": csv("job,people", "nurse,5", "driver,6")}, [], ["protected", "--protected"]),
-        ({"internal.csv": csv("beruf,approved", "nurse,yes", "nurse,no")}, [], ["share no column", "'beruf'", "rename"]),
+        ({"internal.csv": csv("beruf,approved", "nurse,yes", "nurse,no")}, [], ["share no column", "'beruf'"]),
         ({"internal.csv": ""}, [], ["internal file 'internal.csv' is empty"]),
     ],
 )  # fmt: skip

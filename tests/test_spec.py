@@ -253,7 +253,7 @@ def test_a_wrong_line_is_named(folder: Path, capsys: Captured, lines: str, words
     ("change", "words"),
     [
         (('"approved"', '"aproved"'), ["no column 'aproved'", "did you mean 'approved'?", "'decision' on line 5"]),
-        (('"internal.csv"', '"interna.csv"'), ["interna.csv", "does not exist", "'internal' on line 2 of 'audit.toml'"]),
+        (('"internal.csv"', '"interna.csv"'), ["interna.csv", "does not exist", "'internal' on line 2"]),
         (('"yes"', '"yess"'), ["'yess'", "'favourable' on line 6 of 'audit.toml'"]),
         (('["sex"]', '["sex", "gender"]'), ["'gender'", "'protected' on line 4 of 'audit.toml'"]),
     ],
