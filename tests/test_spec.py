@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tomllib
 from pathlib import Path
@@ -325,3 +326,18 @@ def test_the_line_of_a_key_is_found_below_others(above: list[str]) -> None:
     text = "".join(f"{entry}\n" for entry in above)
     with pytest.raises(SourceError, match=f"^line {text.count(chr(10)) + 1} of 'audit.toml': 'threshold' must hold"):
         AuditSpec.from_toml(f"{text}threshold = true\n", KEYS)
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[1] / "docs" / "spec.md").read_text(encoding="utf-8")
+
+
+def test_every_flag_of_the_page_exists() -> None:
+    known = {flag for command in cli.app.commands.values() for parameter in command.params for flag in parameter.opts}
+    assert set(re.findall(r"(?<![-\w])--[a-z][a-z-]*", PAGE)) <= known
+
+
+def test_the_spec_of_the_page_is_one() -> None:
+    [block] = re.findall(r"^```toml\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)
+    assert AuditSpec.from_toml(block, KEYS).values["bin"] == {"age": [25, 60]}

@@ -20,6 +20,7 @@ from tables_on_disk import EXTERNAL, csv, listing, write
 import fairbounds as fb
 from fairbounds import cli
 from fairbounds.origins import Disclosure
+from fairbounds.sources.counts import write_counts
 from fairbounds.sources.disclosing import disclose, noise_within
 from fairbounds.sources.warehouse import counting_query
 
@@ -259,6 +260,41 @@ def test_another_weight_than_the_declared_one_is_refused(capsys: Captured) -> No
         fb.read_table("counts.csv", columns=["job"], weight="approved")
 
 
+ALTERING = [{"round_to": 5}, {"suppress_below": 5}, {"suppress_below": 4, "round_to": 10}, {"epsilon": 1.0}]
+
+
+@pytest.mark.parametrize("altering", ALTERING, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_intervals_of_altered_counts_hold_the_bounds_of_the_true_ones(altering: dict[str, Any], seed: int) -> None:
+    """Both tables altered; some intervals must not be trivial, or this would say nothing."""
+    inside, outside = random_tables(np.random.default_rng(seed))
+    for table, name in ((inside, "internal.csv"), (outside, "external.csv")):
+        write_counts(disclose(table, **altering), name)
+    asked = {"protected": "g", "decision": "o", "favourable": "yes", "reference": "0"}
+    metrics = ["selection_rate", "selection_difference"]
+    for population in ("external", "internal"):
+        options = {**asked, "metrics": metrics, "population": population}
+        true = fb.audit(inside, outside, **options, interval_method="none")
+        found = fb.audit("internal.csv", "external.csv", **options)
+        for one, other in zip(true.findings, found.findings, strict=True):
+            assert (one.metric, one.group) == (other.metric, other.group)
+            assert other.interval.set_lower <= one.bounds.lower + 1e-9
+            assert other.interval.set_upper >= one.bounds.upper - 1e-9
+            assert other.interval.set_upper - other.interval.set_lower < 1.9
+
+
+def random_tables(rng: np.random.Generator) -> tuple[fb.Table, fb.Table]:
+    """Return three strata of some thousand people, a few cells with hardly anybody."""
+    inside = [(str(c), o, 1 + rng.poisson(rng.choice([2, 1500]))) for c in range(3) for o in ("yes", "no")]
+    outside = [(str(c), g, 1 + rng.poisson(rng.choice([2, 4000, 4000]))) for c in range(3) for g in "01"]
+    outside = [(c, g, n + 3000 * (c == "0")) for c, g, n in outside]
+    inside = [(c, o, n + 3000 * (c == "0")) for c, o, n in inside]
+    return tuple(  # type: ignore[return-value]
+        fb.Table.from_columns({"c": [row[0] for row in rows], name: [row[1] for row in rows]}, [row[2] for row in rows])
+        for rows, name in ((inside, "o"), (outside, "g"))
+    )
+
+
 # -- differential privacy ----------------------------------------------------------------------------------------------
 
 
@@ -276,13 +312,13 @@ def test_noise_reaches_combinations_that_nobody_has(folder: Path) -> None:
 
 
 def test_the_noise_has_the_scale_declared() -> None:
-    """2,000 cells of 1,000 people: the noise has variance 2a/(1 − a)², a = exp(−ε), 7.8 for ε = ½, within 20 %."""
+    """2,000 cells of 1,000 people: the noise has variance 2a/(1 − a)², a = exp(−ε), 7.8 for ε = ½. No seed: within 6 sd."""
     table = fb.Table.from_columns({"cell": list(range(2000))}, [1000] * 2000)
     noise = disclose(table, epsilon=0.5).counts - 1000
     a = math.exp(-0.5)
-    assert noise.var() == pytest.approx(2 * a / (1 - a) ** 2, rel=0.2)
+    assert noise.var() == pytest.approx(2 * a / (1 - a) ** 2, rel=0.3)
     assert abs(noise.mean()) < 0.4
-    assert np.abs(noise).max() <= noise_within(2.0, 2000)
+    assert 5 < np.abs(noise).max() <= 2 * noise_within(2.0, 2000)
 
 
 @pytest.mark.parametrize(("scale", "cells"), [(0.5, 1), (1.0, 1), (1.0, 50), (10.0, 7), (100.0, 1000)])
@@ -388,3 +424,20 @@ def test_without_opendp_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
     with pytest.raises(fb.MissingDependencyError, match=r"fairbounds\[privacy\]"):
         disclose(fb.Table.from_columns({"a": ["x"]}), epsilon=1.0)
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[1] / "docs" / "tabulate.md").read_text(encoding="utf-8")
+
+
+def test_every_flag_of_the_page_exists() -> None:
+    known = {
+        flag for name in ("tabulate", "audit") for parameter in cli.app.commands[name].params for flag in parameter.opts
+    }
+    assert set(re.findall(r"(?<![-\w])--[a-z][a-z-]*", PAGE)) <= known
+
+
+def test_the_line_of_the_page_is_the_one_written(folder: Path) -> None:
+    tabulate("--suppress-below", "5", "--round-to", "5")
+    assert f"    {(folder / 'counts.csv').read_text().splitlines()[0]}\n" in PAGE

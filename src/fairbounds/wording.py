@@ -113,7 +113,7 @@ def _altered(table: Table, role: str) -> list[str]:
         said.append(f"counts were rounded to multiples of {declared.round_to}")
     if declared.epsilon is not None:
         said.append(f"noise was added to every count (differential privacy with epsilon {declared.epsilon:g})")
-    off = f"a cell may be off by {declared.off_by:g} people; the intervals allow for that, the bounds do not"
+    off = f"a cell may be off by {declared.off_by:g} people; intervals allow for that, bounds do not"
     return [f"The {role} table was handed over altered, as it declares: {', and '.join(said)}; {off}."]
 
 
@@ -128,6 +128,8 @@ def _were(n: int) -> str:
 def left_out(problem: Problem) -> tuple[str, ...]:
     """Return what of the two tables has no part in a joint that is put together inside strata."""
     return (
+        *_altered(problem.internal, "internal"),
+        *_altered(problem.external, "external"),
         *(f"{note}." for note in problem.notes),
         *_one_sided(problem, "nobody is drawn from there"),
         *_without_mass(problem),
