@@ -200,7 +200,7 @@ def test_a_process_prints_the_object_and_nothing_else(folder: Path) -> None:
 # -- options -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["audit", "explore", "synthesize", "demo"])
+@pytest.mark.parametrize("name", ["audit", "explore", "synthesize", "demo", "init", "compare", "tabulate"])
 def test_the_help_lists_every_option(name: str, capsys: Captured) -> None:
     assert cli.run([name, "--help"]) == 0
     printed, said = capsys.readouterr()
@@ -242,7 +242,7 @@ def test_choices_are_those_of_the_engines() -> None:
 def test_the_help_of_the_program_names_its_commands(arguments: list[str], capsys: Captured) -> None:
     assert cli.run(arguments) == 0
     printed, _ = capsys.readouterr()
-    assert {"audit", "explore", "synthesize", "demo"} <= set(printed.split())
+    assert {"audit", "explore", "synthesize", "demo", "init", "compare", "tabulate"} <= set(printed.split())
 
 
 def test_the_version_is_that_of_the_package(capsys: Captured) -> None:

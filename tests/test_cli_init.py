@@ -123,6 +123,15 @@ def test_a_score_where_there_is_no_decision(folder: Path, capsys: Captured) -> N
     assert "favourable" not in found
 
 
+def test_a_column_named_score_goes_before_one_that_merely_has_two_levels(folder: Path, capsys: Captured) -> None:
+    rows = ["nurse,0.25,low", "nurse,0.5,high", "driver,1,low"]
+    write(folder, {"internal.csv": csv("job,score,income", *rows)})
+    assert drafted(capsys)["score"] == "score"
+    write(folder, {"internal.csv": csv("job,score,approved", *rows)})
+    Path("audit.toml").unlink()
+    assert drafted(capsys)["decision"] == "approved"
+
+
 def test_a_decision_goes_before_a_label(folder: Path, capsys: Captured) -> None:
     rows = ["nurse,yes,no", "nurse,no,yes", "driver,yes,yes", "driver,yes,no"]
     write(folder, {"internal.csv": csv("job,repaid,approved", *rows)})

@@ -17,7 +17,7 @@ import fairbounds as fb
 from fairbounds import cli
 from fairbounds.cli.gating import as_junit, as_workflow_commands
 from fairbounds.results import Bounds, Finding
-from fairbounds.verdicts import Gate, Policy
+from fairbounds.verdicts import Check, Gate, Policy
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
 
@@ -178,11 +178,11 @@ def test_annotations(undetermined: Any, level: str) -> None:
 
 
 def test_a_name_cannot_break_out_of_its_annotation() -> None:
-    gate = gate_of(replace(ratio(0.1, 0.7), metric="disparate_impact", group="100% a\nb\r::error::c,d"))
+    said = "100%0A of\n::error::this,\rthat"
+    gate = Gate((Check("disparate_impact", "a%2Cb\n", None, "fail", said),))
     [line] = as_workflow_commands(gate)
-    assert "\n" not in line
-    assert "\r" not in line
-    assert unescaped(line)[2].startswith("disparate_impact of '100% a\\nb\\r::error::c,d'")
+    assert not {"\n", "\r"} & set(line)
+    assert unescaped(line)[2] == f"disparate_impact of 'a%2Cb\\n': {said}"
 
 
 @pytest.mark.parametrize("format_", ["text", "json"])

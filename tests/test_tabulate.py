@@ -260,35 +260,41 @@ def test_another_weight_than_the_declared_one_is_refused(capsys: Captured) -> No
         fb.read_table("counts.csv", columns=["job"], weight="approved")
 
 
-ALTERING = [{"round_to": 5}, {"suppress_below": 5}, {"suppress_below": 4, "round_to": 10}, {"epsilon": 1.0}]
+ALTERING = [
+    {"round_to": 50_000},
+    {"suppress_below": 50_000},
+    {"suppress_below": 40_000, "round_to": 30_000},
+    {"epsilon": 0.0003},
+]
 
 
 @pytest.mark.parametrize("altering", ALTERING, ids=str)
-@pytest.mark.parametrize("seed", range(3))
-def test_intervals_of_altered_counts_hold_the_bounds_of_the_true_ones(altering: dict[str, Any], seed: int) -> None:
-    """Both tables altered; some intervals must not be trivial, or this would say nothing."""
-    inside, outside = random_tables(np.random.default_rng(seed))
-    for table, name in ((inside, "internal.csv"), (outside, "external.csv")):
-        write_counts(disclose(table, **altering), name)
+def test_intervals_of_altered_counts_hold_the_bounds_of_the_true_ones(altering: dict[str, Any]) -> None:
+    """Both tables altered; so many people that sampling error alone would not make up for it."""
     asked = {"protected": "g", "decision": "o", "favourable": "yes", "reference": "0"}
-    metrics = ["selection_rate", "selection_difference"]
-    for population in ("external", "internal"):
-        options = {**asked, "metrics": metrics, "population": population}
-        true = fb.audit(inside, outside, **options, interval_method="none")
-        found = fb.audit("internal.csv", "external.csv", **options)
+    asked["metrics"] = ["selection_rate", "selection_difference"]
+    held_without = []
+    for seed in range(5):
+        inside, outside = random_tables(np.random.default_rng(seed))
+        for table, name in ((inside, "internal.csv"), (outside, "external.csv")):
+            write_counts(disclose(table, **altering), name)
+        population = ("external", "internal")[seed % 2]
+        true = fb.audit(inside, outside, **asked, population=population, interval_method="none")
+        found = fb.audit("internal.csv", "external.csv", **asked, population=population)
         for one, other in zip(true.findings, found.findings, strict=True):
             assert (one.metric, one.group) == (other.metric, other.group)
-            assert other.interval.set_lower <= one.bounds.lower + 1e-9
-            assert other.interval.set_upper >= one.bounds.upper - 1e-9
-            assert other.interval.set_upper - other.interval.set_lower < 1.9
+            assert other.interval.set_lower <= one.bounds.lower
+            assert other.interval.set_upper >= one.bounds.upper
+            held_without.append(abs(one.bounds.lower - other.bounds.lower) < 0.002)
+    assert not all(held_without)
 
 
 def random_tables(rng: np.random.Generator) -> tuple[fb.Table, fb.Table]:
-    """Return three strata of some thousand people, a few cells with hardly anybody."""
-    inside = [(str(c), o, 1 + rng.poisson(rng.choice([2, 1500]))) for c in range(3) for o in ("yes", "no")]
-    outside = [(str(c), g, 1 + rng.poisson(rng.choice([2, 4000, 4000]))) for c in range(3) for g in "01"]
-    outside = [(c, g, n + 3000 * (c == "0")) for c, g, n in outside]
-    inside = [(c, o, n + 3000 * (c == "0")) for c, o, n in inside]
+    """Return three strata of some million people, a few cells with hardly anybody."""
+    inside = [
+        (str(c), o, int(rng.integers(1, rng.choice([60_000, 1_500_000])))) for c in range(3) for o in ("yes", "no")
+    ]
+    outside = [(str(c), g, int(rng.integers(1, rng.choice([60_000, 4_000_000])))) for c in range(3) for g in "01"]
     return tuple(  # type: ignore[return-value]
         fb.Table.from_columns({"c": [row[0] for row in rows], name: [row[1] for row in rows]}, [row[2] for row in rows])
         for rows, name in ((inside, "o"), (outside, "g"))
@@ -312,7 +318,7 @@ def test_noise_reaches_combinations_that_nobody_has(folder: Path) -> None:
 
 
 def test_the_noise_has_the_scale_declared() -> None:
-    """2,000 cells of 1,000 people: the noise has variance 2a/(1 − a)², a = exp(−ε), 7.8 for ε = ½. No seed: within 6 sd."""
+    """2,000 cells: the noise has variance 2a/(1 − a)², a = exp(−ε), 7.8 for ε = ½. No seed: within 6 sd."""
     table = fb.Table.from_columns({"cell": list(range(2000))}, [1000] * 2000)
     noise = disclose(table, epsilon=0.5).counts - 1000
     a = math.exp(-0.5)

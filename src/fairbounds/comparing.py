@@ -17,6 +17,7 @@ _REACH: Mapping[str, tuple[str, ...]] = {
     "methods": ("estimates",),
     "metrics": ("finding", "verdict"),
     "confidence": ("interval", "verdict"),
+    "intervals": ("interval", "verdict"),
     "seed": ("estimates", "interval", "verdict"),
 }
 _FINDING = ("bounds", "interval", "estimates", "verdict", "threshold", "tolerance")

@@ -205,13 +205,12 @@ def _protected(inside: _Seen, outside: _Seen, weight: str | None, given: Given) 
 
 def _outcome(inside: _Seen, outside: _Seen, weight: str | None, given: Given) -> list[_Line]:
     """Return the lines of the decision or the score, and of a column that may be the true outcome."""
-    if given.score is not None:
-        return [_Line("score", given.score)]
     own = [name for name in inside.columns if name not in outside.columns and name != weight]
     two = [name for name in own if len(inside.levels(name)) == 2]
+    score = _score(inside, own, two, given)
+    if score is not None:
+        return [score]
     decisions = _named(two, _DECISION) or [name for name in two if name not in _named(two, _LABEL)] or two
-    if given.decision is None and not decisions:
-        return [_score(inside, own)]
     column = decisions[0] if given.decision is None else given.decision
     others = [name for name in two if name != column]
     note = f"the model's decision; other columns of two levels: {listed(others)}" if others else "the model's decision"
@@ -221,15 +220,22 @@ def _outcome(inside: _Seen, outside: _Seen, weight: str | None, given: Given) ->
     return lines
 
 
-def _score(inside: _Seen, own: Sequence[str]) -> _Line:
+def _score(inside: _Seen, own: Sequence[str], two: Sequence[str], given: Given) -> _Line | None:
+    """Return the line of a score where there is one by its name, or where there is no decision."""
+    if given.score is not None:
+        return _Line("score", given.score)
+    if given.decision is not None or _named(two, _DECISION):
+        return None
     scores = [name for name in own if not inside.gaps(name) and _in_unit(inside.numbers(name))]
-    found = _named(scores, _SCORE) or scores
-    if not found:
+    named = [name for name in _named(scores, _SCORE) if name not in two]
+    found = named or ([] if two else scores)
+    if not found and not two:
         raise SourceError(
             f"no column of {inside.source.place} looks like a decision (two levels) or a score (numbers from 0 to 1): "
             f"those that the external table lacks are {listed(own) or 'none'}; name it with --decision or --score"
         )
-    return _Line("score", found[0], "the probability of the favourable decision, not of the other one", guess=True)
+    said = "the probability of the favourable decision, not of the other one"
+    return _Line("score", found[0], said, guess=True) if found else None
 
 
 def _in_unit(numbers: list[float] | None) -> bool:
