@@ -254,6 +254,18 @@ def test_a_damaged_declaration_is_refused(folder: Path, line: str, words: list[s
         assert word in str(caught.value)
 
 
+def test_altered_counts_are_not_passed_off_for_true_ones(folder: Path, capsys: Captured) -> None:
+    tabulate("--suppress-below", "5")
+    capsys.readouterr()
+    before = listing(folder)
+    assert cli.run(["tabulate", "counts.csv", "--by", "job", "--out", "again.csv"]) == 2
+    assert "'counts.csv' were altered before" in capsys.readouterr().err
+    assert listing(folder) == before
+    tabulate()
+    assert cli.run(["tabulate", "counts.csv", "--by", "job", "--out", "again.csv"]) == 0
+    assert fb.read_table("again.csv").to_columns() == ({"job": ["driver", "nurse", "teacher"]}, [60.0, 40.0, 13.0])
+
+
 def test_another_weight_than_the_declared_one_is_refused(capsys: Captured) -> None:
     tabulate()
     with pytest.raises(fb.SourceError, match="declares that its counts are in 'n'"):

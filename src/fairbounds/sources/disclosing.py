@@ -82,6 +82,7 @@ def disclose(
     array([nan, 40., 10.])
     """
     _check(table, count, suppress_below, round_to, epsilon)
+    _refuse_altered(table)
     if epsilon is not None:
         return _noised(table, count, epsilon)
     counts = table.weights.copy()
@@ -107,6 +108,16 @@ def _check(table: Table, count: str, suppress_below: int | None, round_to: int |
         raise SourceError(
             "the weights are not whole numbers, so they do not say how many people are behind a cell, and nothing can "
             "be suppressed, rounded or hidden by noise; tabulate rows, or whole counts"
+        )
+
+
+def _refuse_altered(table: Table) -> None:
+    """Refuse counts that were altered before: a new file would pass them off for true ones."""
+    origin = table.origin
+    if origin is not None and origin.disclosure is not None and not origin.disclosure.is_exact:
+        raise SourceError(
+            f"the counts of {origin.source!r} were altered before, as it declares, and a table of them would not say "
+            "by how much; tabulate the rows that they were made from"
         )
 
 
