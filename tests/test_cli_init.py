@@ -154,6 +154,16 @@ def test_numbers_of_many_levels_are_cut_at_their_quartiles(folder: Path, capsys:
     assert (low, middle, high) == (29, 39, 49)
 
 
+def test_numbers_of_many_levels_with_many_people_each_are_not_cut(folder: Path, capsys: Captured) -> None:
+    """They may be codes of jobs, and intervals of codes link nothing."""
+    write(
+        folder,
+        {"internal.csv": csv("job,approved,n", *(f"{job},{word},500" for job in range(40) for word in ("no", "yes")))},
+    )
+    write(folder, {"external.csv": csv("job,sex,people", *(f"{job},{sex},500" for job in range(40) for sex in "fm"))})
+    assert "bin" not in drafted(capsys)
+
+
 def test_identifiers_link_nothing(folder: Path, capsys: Captured) -> None:
     write(
         folder,

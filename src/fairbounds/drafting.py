@@ -39,6 +39,7 @@ _BAD = (
     r"unfavourable|unfavorable|<=50k|default|defaulted"
 )
 _MANY_LEVELS = 30
+_FEW_PEOPLE = 100
 _MOST_SHOWN = 6
 
 
@@ -67,6 +68,7 @@ class _Seen:
     def __init__(self, source: Source) -> None:
         self.source, self.declared = source, None if source.disclosure is None else source.disclosure.count
         self.columns = tuple(name for name in source.columns if name != self.declared)
+        self.weight: str | None = None
         self._tables: dict[tuple[str, ...], Table] = {}
 
     def table(self, *columns: str) -> Table:
@@ -78,6 +80,10 @@ class _Seen:
         origin = self.table(self.columns[0]).origin
         assert origin is not None
         return origin.rows
+
+    def people(self, column: str) -> float:
+        """Return how many people the rows with a value stand for."""
+        return self.source.read([column], weight=self.weight, missing="level").total
 
     def levels(self, column: str) -> list[Level]:
         return [level for level in self.table(column)[column].levels if level is not None]
@@ -114,7 +120,7 @@ def draft(internal: str, external: str, given: Given, *, spelled: Callable[[str]
     """
     inside, outside = _Seen(open_source(internal, "internal")), _Seen(open_source(external, "external"))
     _check(inside, outside, given)
-    weights = _weights(inside, outside)
+    weights = inside.weight, outside.weight = _weights(inside, outside)
     lines = [_Line("internal", spelled(internal)), _Line("external", spelled(external))]
     protected = _protected(inside, outside, weights[1], given)
     outcome = _outcome(inside, outside, weights[0], given)
@@ -275,8 +281,15 @@ def _common(inside: _Seen, outside: _Seen, taken: set[str | None]) -> tuple[_Lin
 
 
 def _numeric(inside: _Seen, outside: _Seen, name: str) -> bool:
-    many = max(len(inside.levels(name)), len(outside.levels(name))) > _MANY_LEVELS
-    return many and inside.numbers(name) is not None and outside.numbers(name) is not None
+    """Whether a column holds numbers of so many levels that there are few people to a level."""
+    return any(_sparse(seen, name) for seen in (inside, outside)) and all(
+        seen.numbers(name) is not None for seen in (inside, outside)
+    )
+
+
+def _sparse(seen: _Seen, name: str) -> bool:
+    n = len(seen.levels(name))
+    return n > _MANY_LEVELS and seen.people(name) < n * _FEW_PEOPLE
 
 
 def _cuts(outside: _Seen, name: str) -> list[float]:
