@@ -185,9 +185,12 @@ AUDIT = record(
         "assumptions": TEXTS,
         "warnings": TEXTS,
         "provenance": PROVENANCE,
+        "classifications": {**listing(ANYTHING), "description": "The categories of each protected column."},
+        "widths": {**listing(ANYTHING), "description": "The strata that leave most open."},
+        "regions": {**listing(ANYTHING), "description": "The pairs of selection rates that two groups can have."},
         "gate": ref("gate"),
     },
-    optional=("gate",),
+    optional=("classifications", "widths", "regions", "gate"),
 )
 
 EXPLORE = record(
