@@ -206,6 +206,7 @@ EXPLORE = record(
                     "draws": WHOLE,
                     "mean": maybe(NUMBER),
                     "exact_mean": maybe(NUMBER),
+                    "infinite_mean": YES_NO,
                     "standard_error": maybe(NUMBER),
                     "standard_deviation": maybe(NUMBER),
                     "minimum": maybe(NUMBER),

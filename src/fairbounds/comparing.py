@@ -42,10 +42,8 @@ def compare(old: Audit, new: Audit) -> Comparison:
     >>> import fairbounds as fb
     >>> internal = {"job": ["a", "a", "b"], "ok": [1, 0, 1]}
     >>> external = {"job": ["a", "b", "b"], "sex": ["F", "F", "M"]}
-    >>> strict, mild = (
-    ...     fb.audit(internal, external, protected="sex", decision="ok", reference="M", threshold=threshold)
-    ...     for threshold in (0.8, 0.7)
-    ... )
+    >>> asked = {"protected": "sex", "decision": "ok", "reference": "M", "interval_method": "none"}
+    >>> strict, mild = (fb.audit(internal, external, **asked, threshold=threshold) for threshold in (0.8, 0.7))
     >>> found = compare(strict, mild)
     >>> [(move.what, move.old, move.new, move.why) for move in found.moves]
     [('verdict', 'undetermined', 'above', ('settings',)), ('threshold', 0.8, 0.7, ('settings',))]
