@@ -46,7 +46,7 @@ def compare(old: Audit, new: Audit) -> Comparison:
     >>> strict, mild = (fb.audit(internal, external, **asked, threshold=threshold) for threshold in (0.8, 0.7))
     >>> found = compare(strict, mild)
     >>> [(move.what, move.old, move.new, move.why) for move in found.moves]
-    [('verdict', 'undetermined', 'above', ('settings',)), ('threshold', 0.8, 0.7, ('settings',))]
+    [('verdict', 'below', 'above', ('settings',)), ('threshold', 0.8, 0.7, ('settings',))]
     """
     causes = tuple(_causes(old, new))
     return Comparison(causes, tuple(_moves(old, new, causes)))

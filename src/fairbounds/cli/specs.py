@@ -12,7 +12,7 @@ from typing import Any, cast
 import click
 from click.core import ParameterSource
 
-from fairbounds.errors import FairboundsError, SourceError
+from fairbounds.errors import FairboundsError, SolverError, SourceError
 from fairbounds.spec import AuditSpec, Key, Kind
 
 __all__ = ["keys_of", "pointing", "repeating", "spec"]
@@ -165,6 +165,8 @@ def pointing() -> Iterator[None]:
     """Name the line of the spec that an error is about, where a value of the spec occurs in its message."""
     try:
         yield
+    except SolverError:  # ours to mend, with its traceback
+        raise
     except FairboundsError as error:
         places = _places(click.get_current_context(), str(error))
         if not places:
