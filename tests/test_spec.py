@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import click
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tables_on_disk import EXTERNAL, INTERNAL, csv, listing, write
 
@@ -22,6 +22,7 @@ from fairbounds.spec import AuditSpec
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
 
+BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 AUDIT = cli.app.commands["audit"]
 KEYS = keys_of(AUDIT)
 SPEC = """\
@@ -313,6 +314,7 @@ VALUES = st.one_of(
 )
 
 
+@BUSY
 @given(st.dictionaries(TEXTS, VALUES, max_size=5))
 def test_what_is_written_is_read_back(values: dict[str, Any]) -> None:
     assert tomllib.loads(AuditSpec(values).to_toml()) == values
@@ -321,6 +323,7 @@ def test_what_is_written_is_read_back(values: dict[str, Any]) -> None:
 ABOVE = ["", "# '''", "seed = 1", 'label = """\n\nthreshold = 2\n"""', "common = [\n 'a',\n\n 'b']"]
 
 
+@BUSY
 @given(st.lists(st.sampled_from(ABOVE), unique=True))
 def test_the_line_of_a_key_is_found_below_others(above: list[str]) -> None:
     """The oracle counts the lines that were put above the key."""

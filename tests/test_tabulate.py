@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tables_on_disk import EXTERNAL, csv, listing, write
 
@@ -26,6 +26,7 @@ from fairbounds.sources.warehouse import counting_query
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
 
+BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 ENDINGS = ["csv", "parquet", "json", "jsonl"]
 ROWS = [
     *[("nurse", "yes")] * 7,
@@ -148,6 +149,7 @@ def test_rounding_is_to_the_nearest_multiple(ending: str) -> None:
     assert fb.read_table(f"counts.{ending}").origin.disclosure == Disclosure("n", round_to=5, off_by=2.5)
 
 
+@BUSY
 @given(
     st.lists(st.integers(1, 60), min_size=1, max_size=12),
     st.none() | st.integers(2, 12),
