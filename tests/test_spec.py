@@ -22,7 +22,9 @@ from fairbounds.spec import AuditSpec
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
 
-BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+BUSY = settings(
+    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 AUDIT = cli.app.commands["audit"]
 KEYS = keys_of(AUDIT)
 SPEC = """\

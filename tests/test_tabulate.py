@@ -26,7 +26,9 @@ from fairbounds.sources.warehouse import counting_query
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
 
-BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+BUSY = settings(
+    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 ENDINGS = ["csv", "parquet", "json", "jsonl"]
 ROWS = [
     *[("nurse", "yes")] * 7,
