@@ -224,6 +224,8 @@ def test_a_level_may_be_a_number_or_a_truth_value(folder: Path, capsys: Captured
         ("threshold = 1.5", ["line 9", "threshold must be above 0 and at most 1", "1.5"]),
         ("tolerance = -1", ["line 9", "tolerance", "-1"]),
         ("confidence = 95", ["line 9", "confidence", "95"]),
+        ("internal_size = -5", ["line 9", "sample size of the internal table", "-5"]),
+        ("external_rounding = -5", ["line 9", "rounded", "-5"]),
         ("gate = 1", ["line 9", "'gate' must hold true or false", "not 1"]),
         ('gate = "yes"', ["line 9", "'gate' must hold true or false", "the text 'yes'"]),
         ('metric = ["disparate_impct"]', ["line 9", "disparate_impct", "did you mean 'disparate_impact'?"]),

@@ -28,7 +28,8 @@ _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(_LEVELS, "level"),
     **dict.fromkeys(_FILES, "file"),
 }
-_ASKED = {"metric": "metrics", "threshold": "threshold", "tolerance": "tolerance", "confidence": "confidence"}
+_NUMBERS = ("threshold", "tolerance", "confidence", "internal_size", "external_size")
+_ASKED = {"metric": "metrics", **{name: name for name in (*_NUMBERS, "internal_rounding", "external_rounding")}}
 
 
 def _read(context: click.Context, _: click.Parameter, path: Path | None) -> None:
