@@ -27,7 +27,7 @@ SHELL = f"{ENGINES} inference sensitivity sources datasets spec report plots"
 SEES = {
     "errors": "",
     "levels": "errors",
-    "origins": "",
+    "origins": "errors",
     "frames": "errors",
     "tables": "errors levels origins",
     "progress": "",
@@ -57,7 +57,7 @@ SEES = {
     "sensitivity": ENGINES,
     "sources": CORE,
     "datasets": f"{CORE} sources",
-    "spec": MODEL,
+    "spec": "errors",
     "report": f"{CORE} results",
     "plots": f"{CORE} results",
     "intake": f"{CORE} sources surveys",
@@ -68,7 +68,9 @@ SEES = {
     "pipeline": f"{SHELL} surveys verdicts wording intake combining answering",
     "demo": f"{SHELL} pipeline",
     "studies": f"{SHELL} pipeline",
-    "cli": f"{SHELL} pipeline demo verdicts studies",
+    "drafting": f"{CORE} sources spec",
+    "comparing": f"{CORE} results",
+    "cli": f"{SHELL} pipeline demo verdicts studies answering drafting comparing",
     "web": f"{SHELL} pipeline studies",
     "__main__": "cli",
 }
@@ -79,6 +81,7 @@ ONLY_IN = {
     "jinja2": "report",
     "rich": "cli report",
     "duckdb": "sources",
+    "opendp": "sources",
     "narwhals": "frames sources",
     "numba": "kernels",
 }

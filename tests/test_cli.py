@@ -176,7 +176,10 @@ def test_a_change_of_the_shape_would_be_seen() -> None:
 def test_what_is_printed_is_the_audit_of_the_python_entry(capsys: Captured) -> None:
     roles = {"protected": "sex", "decision": "approved", "favourable": "yes"}
     audit = fb.audit("internal.csv", "external.csv", **roles, internal_weight="n", external_weight="people")
-    assert run(capsys) == audit.to_dict()
+    printed = run(capsys)
+    repeat = printed["provenance"].pop("repeat")
+    assert printed == audit.to_dict()
+    assert shlex.split(repeat["command"])[1:4] == ["audit", "internal.csv", "external.csv"]
 
 
 def test_an_unbounded_end_is_null(folder: Path, capsys: Captured) -> None:
@@ -222,7 +225,7 @@ def test_a_process_prints_the_object_and_nothing_else(folder: Path) -> None:
 # -- options -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["audit", "explore", "synthesize", "demo"])
+@pytest.mark.parametrize("name", ["audit", "explore", "synthesize", "demo", "init", "compare", "tabulate"])
 def test_the_help_lists_every_option(name: str, capsys: Captured) -> None:
     assert cli.run([name, "--help"]) == 0
     printed, said = capsys.readouterr()
@@ -245,7 +248,7 @@ def test_the_command_line_has_the_flags_of_the_contract() -> None:
 
 def test_commands_share_the_options_that_they_have_in_common() -> None:
     only_audit, only_explore = flags("audit") - flags("explore"), flags("explore") - flags("audit")
-    assert only_audit == {"--report", "--gate"}
+    assert only_audit == {"--report", "--gate", "--undetermined", "--junit", "--github", "--spec"}
     assert only_explore == {"--sampling", "--draws", "--chains", "--points", "--limits", "--coordinates"}
     assert flags("synthesize") - flags("audit") == {"--rows", "--out", "--classes", "--starts"}
 
@@ -265,7 +268,7 @@ def test_choices_are_those_of_the_engines() -> None:
 def test_the_help_of_the_program_names_its_commands(arguments: list[str], capsys: Captured) -> None:
     assert cli.run(arguments) == 0
     printed, _ = capsys.readouterr()
-    assert {"audit", "explore", "synthesize", "demo"} <= set(printed.split())
+    assert {"audit", "explore", "synthesize", "demo", "init", "compare", "tabulate"} <= set(printed.split())
 
 
 def test_the_version_is_that_of_the_package(capsys: Captured) -> None:

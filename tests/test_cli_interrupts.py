@@ -87,7 +87,7 @@ CASES = {
     "while an audit reads and computes": (command(report="audit.html"), PIPELINE.format(name="audit")),
     "while an exploration walks": (["explore", *command()[1:]], PIPELINE.format(name="explore")),
     "while people are drawn": (SYNTHESIZE, PIPELINE.format(name="synthesize")),
-    "while people are handed to DuckDB": (SYNTHESIZE, "import fairbounds.sources.writing as w\nw._execute = waiting"),
+    "while people are handed to DuckDB": (SYNTHESIZE, "import fairbounds.sources.writing as w\nw.execute = waiting"),
     "before the file gets its name": (SYNTHESIZE, "import fairbounds.sources.writing as w\nw.os.replace = waiting"),
     "while the report is written": (
         command(report="audit.html"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fairbounds import datasets, metrics
     from fairbounds.bounding import bound
+    from fairbounds.comparing import compare
     from fairbounds.errors import (
         FairboundsError,
         InfeasibleError,
@@ -28,24 +29,39 @@ if TYPE_CHECKING:
     from fairbounds.problem import Problem
     from fairbounds.regions import region
     from fairbounds.report.html import write_html
-    from fairbounds.results import Audit, Bounds, Draws, Estimate, Exploration, Finding, Interval, Region, Synthesis
+    from fairbounds.results import (
+        Audit,
+        Bounds,
+        Comparison,
+        Draws,
+        Estimate,
+        Exploration,
+        Finding,
+        Interval,
+        Region,
+        Synthesis,
+    )
     from fairbounds.sampling import sample
     from fairbounds.sources import read_table
     from fairbounds.tables import Table, Variable
+    from fairbounds.verdicts import Gate, Policy
 
     __version__: str
 
 __all__ = [
     "Audit",
     "Bounds",
+    "Comparison",
     "Draws",
     "Estimate",
     "Exploration",
     "FairboundsError",
     "Finding",
+    "Gate",
     "InfeasibleError",
     "Interval",
     "MissingDependencyError",
+    "Policy",
     "Problem",
     "ProblemError",
     "Region",
@@ -58,6 +74,7 @@ __all__ = [
     "__version__",
     "audit",
     "bound",
+    "compare",
     "confidence",
     "datasets",
     "estimate",
@@ -73,6 +90,7 @@ __all__ = [
 
 _HOMES = {
     "bounding": ["bound"],
+    "comparing": ["compare"],
     "errors": [
         "FairboundsError",
         "InfeasibleError",
@@ -87,12 +105,24 @@ _HOMES = {
     "inference": ["confidence"],
     "pipeline": ["audit", "explore", "synthesize"],
     "problem": ["Problem"],
-    "results": ["Audit", "Bounds", "Draws", "Estimate", "Exploration", "Finding", "Interval", "Region", "Synthesis"],
+    "results": [
+        "Audit",
+        "Bounds",
+        "Comparison",
+        "Draws",
+        "Estimate",
+        "Exploration",
+        "Finding",
+        "Interval",
+        "Region",
+        "Synthesis",
+    ],
     "regions": ["region"],
     "report.html": ["write_html"],
     "sampling": ["sample"],
     "sources": ["read_table"],
     "tables": ["Table", "Variable"],
+    "verdicts": ["Gate", "Policy"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -20,7 +20,7 @@ from fairbounds.matching import Unmatched
 from fairbounds.origins import Origin
 from fairbounds.problem import Population, Problem
 from fairbounds.results import label_of
-from fairbounds.sources import MissingPolicy, open_source
+from fairbounds.sources import MissingPolicy, Source, open_source
 from fairbounds.surveying import read_survey
 from fairbounds.surveys import Drawn, ReplicateMethod, Survey
 from fairbounds.tables import Table
@@ -191,16 +191,17 @@ def _refuse_no_mapping(role: str, given: object, inner: type, example: str) -> N
 
 
 def _intake(internal: object, external: object, roles: Roles, keep_features: bool) -> Intake:
+    inside, outside = open_source(internal, "internal"), open_source(external, "external")
     return Intake(
-        open_source(internal, "internal"),
-        open_source(external, "external"),
+        inside,
+        outside,
         several(roles.protected) or (),
         roles.decision,
         roles.score,
         roles.label,
         several(roles.common),
-        roles.internal_weight,
-        roles.external_weight,
+        _weight(inside, roles.internal_weight),
+        _weight(outside, roles.external_weight),
         roles.missing,
         None if roles.predict is None else Model(roles.predict, roles.favourable, internal),
         several(roles.features),
@@ -208,6 +209,11 @@ def _intake(internal: object, external: object, roles: Roles, keep_features: boo
         _same(internal, external),
         roles.drawn,
     )
+
+
+def _weight(source: Source, given: str | None) -> str | None:
+    """Return the column of weights: the one given, or the counts that the source itself declares."""
+    return source.disclosure.count if given is None and source.disclosure is not None else given
 
 
 def several(names: Sequence[T] | None) -> tuple[T, ...] | None:

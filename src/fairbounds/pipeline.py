@@ -361,7 +361,8 @@ def _any_outcome(
 ) -> dict[str, Any]:
     """Let some internal column pass for the decision: the joint is the same whichever it is."""
     source = open_source(internal, "internal")
-    own = [name for name in source.columns if name not in linked and name != weight]
+    counts = weight if source.disclosure is None else source.disclosure.count
+    own = [name for name in source.columns if name not in linked and name != counts]
     if features is not None:
         known = list(dict.fromkeys([*source.columns, *sorted(linked)]))
         for name in features:

@@ -223,6 +223,8 @@ class Table:
         cells, inverse = distinct_rows(codes, [len(variable) for variable in variables])
         total = np.bincount(inverse, weights=weights, minlength=len(cells)).astype(np.float64)
         occupied = total > 0
+        if origin is not None and origin.disclosure is not None:
+            origin = origin.merged(int(np.bincount(inverse).max(initial=1)))
         return cls(variables, cells[occupied], total[occupied], origin)
 
     # -- reading ---------------------------------------------------------------------------------------------------

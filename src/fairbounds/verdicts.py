@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from fairbounds.errors import ProblemError
-from fairbounds.metrics import Metric
-from fairbounds.results import Bounds, Finding, Interval, Verdict
+from fairbounds.metrics import Metric, get
+from fairbounds.results import Audit, Bounds, Finding, Interval, Label, Verdict
 
-__all__ = ["Gate", "Policy", "Shown", "gate"]
+__all__ = ["Check", "Gate", "Policy", "Shown"]
 
 Shown: TypeAlias = Literal["pass", "fail", "undetermined"]
 
@@ -21,6 +20,8 @@ _SHOWN_BY_DIFFERENCE: dict[Verdict, Shown] = {
     "above": "fail",
     "undetermined": "undetermined",
 }
+
+_CODES: dict[Shown, int] = {"pass": 0, "fail": 1, "undetermined": 3}
 
 # Ends are sums of rounded products, so 0.24/0.30 may come out just under 0.8.
 _ROUNDING = 1e-12
@@ -36,6 +37,8 @@ class Policy:
         Ratios are compared with it; 0.8 is the four-fifths rule.
     tolerance : float
         Differences are compared with 0 ± tolerance.
+    undetermined : {"pass", "fail"} or None
+        What the gate takes an undetermined answer for; ``None`` leaves it one of its own.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class Policy:
 
     threshold: float = 0.8
     tolerance: float = 0.0
+    undetermined: Literal["pass", "fail"] | None = None
 
     def __post_init__(self) -> None:
         for name in ("threshold", "tolerance"):
@@ -55,6 +59,8 @@ class Policy:
             raise ProblemError(f"the threshold must be above 0 and at most 1, such as 0.8, not {self.threshold}")
         if not 0 <= self.tolerance < 1:
             raise ProblemError(f"the tolerance of differences must lie between 0 and 1, not {self.tolerance}")
+        if self.undetermined not in (None, "pass", "fail"):
+            raise ProblemError(f"an undetermined gate counts as 'pass' or 'fail', not {self.undetermined!r}")
 
     def limits(self, metric: Metric) -> tuple[float | None, float]:
         """Return the threshold and tolerance that a metric is compared with; plain rates have no threshold."""
@@ -81,6 +87,74 @@ class Policy:
         inside = lower >= low - _ROUNDING and upper <= high + _ROUNDING
         return "within" if inside else "undetermined"
 
+    def gate(self, audit: Audit) -> Gate:
+        """Judge the findings of an audit together: the one answer that a pipeline needs.
+
+        Every ratio must be ``above``, every difference with a tolerance ``within``. A ratio must hold both ways, lest a
+        group left behind pass by being the reference. Differences without a tolerance do not count: hardly any bounds
+        are exactly 0.
+
+        Examples
+        --------
+        >>> import fairbounds as fb
+        >>> internal = {"job": ["a", "a", "b", "b"], "ok": [1, 0, 1, 0]}
+        >>> external = {"job": ["a", "a", "b", "b"], "sex": ["F", "M", "F", "M"]}
+        >>> audit = fb.audit(internal, external, protected="sex", decision="ok", reference="M")
+        >>> gate = Policy(undetermined="fail").gate(audit)
+        >>> gate.result, gate.exit_code
+        ('undetermined', 1)
+        """
+        judged = [found for found in audit.findings if found.threshold is not None]
+        for found in judged:
+            self._refuse_other_limits(found)
+        counted = [found for found in judged if found.threshold or found.tolerance]
+        if not counted:
+            raise ProblemError(
+                "the gate has nothing to judge: ask for a ratio with --metric, or set a --tolerance above 0 for "
+                "differences"
+            )
+        left_out = (f"{_about(found)}: no tolerance was set" for found in judged if found not in counted)
+        return Gate(tuple(map(_check, counted)), tuple(left_out), self.undetermined)
+
+    def _refuse_other_limits(self, finding: Finding) -> None:
+        """Refuse findings that were judged by other limits: there would be two answers to one question."""
+        limits = self.limits(get(finding.metric))
+        if limits != (finding.threshold, finding.tolerance):
+            raise ProblemError(
+                f"{_about(finding)} was audited against {finding.threshold:g} ± {finding.tolerance:g}, but the policy "
+                f"says {limits[0] or 0:g} ± {limits[1]:g}; audit with the threshold and tolerance of the policy"
+            )
+
+
+@dataclass(frozen=True)
+class Check:
+    """What the gate made of one finding.
+
+    Attributes
+    ----------
+    metric : str
+    group, reference : str, int, float, bool or None
+    shown : {"pass", "fail", "undetermined"}
+    why : str
+        In words.
+    """
+
+    metric: str
+    group: Label | None
+    reference: Label | None
+    shown: Shown
+    why: str
+
+    @property
+    def about(self) -> str:
+        """The metric and whom it is about."""
+        group = "" if self.group is None else f" of {self.group!r}"
+        return self.metric + group + ("" if self.reference is None else f" against {self.reference!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready data."""
+        return asdict(self)
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -88,45 +162,56 @@ class Gate:
 
     Attributes
     ----------
-    result : {"pass", "fail", "undetermined"}
-    judged : tuple of str
-        What was found of each finding that counts.
+    checks : tuple of Check
+        One for each finding that counts.
     not_judged : tuple of str
         Findings with a verdict that does not count.
+    undetermined : {"pass", "fail"} or None
+        What an undetermined answer is taken for.
     """
 
-    result: Shown
-    judged: tuple[str, ...]
-    not_judged: tuple[str, ...]
+    checks: tuple[Check, ...]
+    not_judged: tuple[str, ...] = ()
+    undetermined: Literal["pass", "fail"] | None = None
+
+    @property
+    def result(self) -> Shown:
+        """What was shown of all checks together; one that fails is enough."""
+        shown = {check.shown for check in self.checks}
+        return "fail" if "fail" in shown else "undetermined" if "undetermined" in shown else "pass"
+
+    @property
+    def exit_code(self) -> int:
+        """0 where the gate lets pass, 1 where it does not, 3 where that is left open."""
+        return _CODES[self.counted_as(self.result)]
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The checks in words."""
+        return tuple(f"{check.about}: {check.why}" for check in self.checks)
+
+    def counted_as(self, shown: Shown) -> Shown:
+        """Return what an answer counts as: undetermined ones count as the policy says."""
+        return self.undetermined if shown == "undetermined" and self.undetermined is not None else shown
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready data."""
-        return {"result": self.result, "judged": list(self.judged), "not_judged": list(self.not_judged)}
+        return {
+            "result": self.result,
+            "undetermined_counts_as": self.undetermined,
+            "exit_code": self.exit_code,
+            "judged": list(self.judged),
+            "not_judged": list(self.not_judged),
+            "checks": [check.to_dict() for check in self.checks],
+        }
 
 
-def gate(findings: Iterable[Finding]) -> Gate:
-    """Judge findings together: every ratio must be ``above``, every difference with a tolerance ``within``.
-
-    A ratio must hold both ways, lest a group left behind pass by being the reference. Differences without a tolerance
-    do not count: hardly any bounds are exactly 0.
-    """
-    judged = [found for found in findings if found.threshold is not None]
-    counted = [found for found in judged if found.threshold or found.tolerance]
-    if not counted:
-        raise ProblemError(
-            "the gate has nothing to judge: ask for a ratio with --metric, or set a --tolerance above 0 for differences"
-        )
-    shown = {_shown(finding)[0] for finding in counted}
-    return Gate(
-        "fail" if "fail" in shown else "undetermined" if "undetermined" in shown else "pass",
-        tuple(f"{_about(found)}: {_shown(found)[1]}" for found in counted),
-        tuple(f"{_about(found)}: no tolerance was set" for found in judged if found not in counted),
-    )
+def _check(finding: Finding) -> Check:
+    return Check(finding.metric, finding.group, finding.reference, *_shown(finding))
 
 
 def _about(finding: Finding) -> str:
-    group = "" if finding.group is None else f" of {finding.group!r}"
-    return finding.metric + group + ("" if finding.reference is None else f" against {finding.reference!r}")
+    return Check(finding.metric, finding.group, finding.reference, "undetermined", "").about
 
 
 def _shown(finding: Finding) -> tuple[Shown, str]:

@@ -62,6 +62,8 @@ def warnings(problem: Problem) -> tuple[str, ...]:
         *_reading(problem.internal, "internal"),
         *_reading(problem.external, "external"),
         *_missing_outcome(problem),
+        *_altered(problem.internal, "internal"),
+        *_altered(problem.external, "external"),
         *(f"{note}." for note in (*problem.notes, *problem.outcome.guessed)),
         *_one_sided(problem),
         *_without_mass(problem),
@@ -97,6 +99,24 @@ def _missing_outcome(problem: Problem) -> list[str]:
     return [f"A missing value of {name!r} counts as not favourable." for name in names]
 
 
+def _altered(table: Table, role: str) -> list[str]:
+    """Say how counts were altered before they were handed over, and what that makes of them."""
+    declared = None if table.origin is None else table.origin.disclosure
+    if declared is None or declared.is_exact:
+        return []
+    said = []
+    if declared.suppress_below is not None:
+        n = declared.suppressed_cells
+        read = f"{_some(n, 'cell', 'cells')}, read as {declared.reading(None)[0]:g} each"
+        said.append(f"counts below {declared.suppress_below} were suppressed ({read})")
+    if declared.round_to is not None:
+        said.append(f"counts were rounded to multiples of {declared.round_to}")
+    if declared.epsilon is not None:
+        said.append(f"noise was added to every count (differential privacy with epsilon {declared.epsilon:g})")
+    off = f"a cell may be off by {declared.off_by:g} people; intervals allow for that, bounds do not"
+    return [f"The {role} table was handed over altered, as it declares: {', and '.join(said)}; {off}."]
+
+
 def _some(n: int, one: str, many: str) -> str:
     return f"{n} {one if n == 1 else many}"
 
@@ -108,6 +128,8 @@ def _were(n: int) -> str:
 def left_out(problem: Problem) -> tuple[str, ...]:
     """Return what of the two tables has no part in a joint that is put together inside strata."""
     return (
+        *_altered(problem.internal, "internal"),
+        *_altered(problem.external, "external"),
         *(f"{note}." for note in problem.notes),
         *_one_sided(problem, "nobody is drawn from there"),
         *_without_mass(problem),

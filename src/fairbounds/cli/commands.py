@@ -5,10 +5,13 @@ from __future__ import annotations
 import click
 
 from fairbounds.cli.auditing import audit
+from fairbounds.cli.comparing import compare
 from fairbounds.cli.demonstrating import demo
 from fairbounds.cli.exploring import explore
+from fairbounds.cli.initialising import init
 from fairbounds.cli.reproducing import reproduce
 from fairbounds.cli.synthesizing import synthesize
+from fairbounds.cli.tabulating import tabulate
 
 __all__ = ["app"]
 
@@ -24,5 +27,5 @@ def app(context: click.Context) -> None:
         raise click.UsageError(f"name a command: {', '.join(app.commands)}; fairbounds --help tells more")
 
 
-for command in (audit, explore, synthesize, demo, reproduce):
+for command in (init, audit, explore, tabulate, synthesize, compare, demo, reproduce):
     app.add_command(command)

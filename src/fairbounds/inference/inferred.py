@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fairbounds.inference.bootstrapping import by_bootstrap
 from fairbounds.inference.counting import SampleCounts, count, unknown_size
 from fairbounds.inference.cross_fitting import by_cross_fitting
+from fairbounds.inference.declared import as_declared
 from fairbounds.inference.estimate_errors import with_errors
 from fairbounds.inference.exact import by_exact_boxes
 from fairbounds.inference.plan import Sampling
@@ -34,7 +35,7 @@ def intervals(
     problem: Problem, questions: Sequence[Question], bounds: Sequence[Bounds], plan: Sampling, seed: int
 ) -> tuple[Interval, ...]:
     """Return the intervals of several metrics, whose bounds are known, from one set of splits."""
-    return _METHODS[plan.method](problem, questions, bounds, plan, seed)
+    return _METHODS[plan.method](problem, questions, bounds, as_declared(problem, plan), seed)
 
 
 def infer(
@@ -68,6 +69,7 @@ def infer(
             plain,
             (f"There are no intervals: {unknown}. The verdicts are those of the bounds alone.",),
         )
+    plan = as_declared(problem, plan)
     counts = count(problem, plan)
     found = intervals(problem, questions, bounds, plan, seed)
     sampled = tuple(with_errors(problem, questions, entries, plan, seed) for entries in estimates)

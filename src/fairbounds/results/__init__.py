@@ -4,6 +4,7 @@ from fairbounds.results.agreement import Mismatch, StrataSummary, StratumMismatc
 from fairbounds.results.audit import SCHEMA, Audit
 from fairbounds.results.bounds import Bounds
 from fairbounds.results.classification import Category, Classification
+from fairbounds.results.comparison import Cause, CauseKind, Comparison, Move
 from fairbounds.results.draws import Diagnosis, Draws
 from fairbounds.results.estimates import Estimate, Resampler
 from fairbounds.results.exploration import Exploration
@@ -19,7 +20,10 @@ __all__ = [
     "Audit",
     "Bounds",
     "Category",
+    "Cause",
+    "CauseKind",
     "Classification",
+    "Comparison",
     "Defined",
     "Diagnosis",
     "Draws",
@@ -31,6 +35,7 @@ __all__ = [
     "Interval",
     "Label",
     "Mismatch",
+    "Move",
     "Region",
     "Resampler",
     "StrataSummary",

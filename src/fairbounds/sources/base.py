@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from fairbounds.errors import SourceError, listed, nearest
 from fairbounds.levels import Level, factorise, show
-from fairbounds.origins import Missing, Origin
-from fairbounds.tables import Table, Variable
+from fairbounds.origins import Disclosure, Missing, Origin
+from fairbounds.tables import Table, Variable, distinct_rows
 
 __all__ = [
     "Cells",
@@ -71,6 +71,10 @@ class Source(Protocol):
     def columns(self) -> tuple[str, ...]:
         """Column names, in the source's order."""
 
+    @property
+    def disclosure(self) -> Disclosure | None:
+        """How its counts were altered, and which column they are, if it declares that."""
+
     def read(
         self,
         columns: Sequence[str],
@@ -115,6 +119,7 @@ class Request:
     numbers: tuple[str, ...]
     known: tuple[str, ...]
     hint: str = ""
+    disclosure: Disclosure | None = None
 
     def __post_init__(self) -> None:
         policies = get_args(MissingPolicy)
@@ -123,12 +128,21 @@ class Request:
         if not self.columns:
             raise SourceError(f"no column of {self.place} was asked for; it has {listed(self.known)}")
         self._check_repeats()
+        self._check_declared()
         for name in (*self.columns, *self.numbers, *([] if self.weight is None else [self.weight])):
             if name not in self.known:
                 raise SourceError(
                     f"{self.place} has no column {name!r}{nearest(name, self.known)}; "
                     f"its columns are {listed(self.known, most=12)}{self.hint}"
                 )
+
+    def _check_declared(self) -> None:
+        declared = self.disclosure
+        if declared is not None and self.weight != declared.count:
+            raise SourceError(
+                f"{self.place} declares that its counts are in {declared.count!r}; name no other weight than that, not "
+                f"{self.weight!r}"
+            )
 
     def _check_repeats(self) -> None:
         if twice := repeated(self.columns):
@@ -193,18 +207,22 @@ class Coder:
 class Cells:
     """What a source hands over: coded columns, and the weight, rows and sum of squared weights of every cell.
 
-    Cells may repeat, and missing values are among the levels.
+    Cells may repeat, and missing values are among the levels. Of counts that were altered, `off_by` is how far the
+    weight of a cell may be off, and `suppressed` how many of its rows had no count.
     """
 
     columns: Mapping[str, Column]
     weights: FloatArray
     rows: IntArray
     squares: FloatArray
+    off_by: FloatArray | None = None
+    suppressed: FloatArray | None = None
 
     def kept(self, mask: npt.NDArray[np.bool_]) -> Cells:
         """Return some of the cells."""
         columns = {name: (levels, codes[mask]) for name, (levels, codes) in self.columns.items()}
-        return Cells(columns, self.weights[mask], self.rows[mask], self.squares[mask])
+        altered = (None if part is None else part[mask] for part in (self.off_by, self.suppressed))
+        return Cells(columns, self.weights[mask], self.rows[mask], self.squares[mask], *altered)
 
 
 # -- weights -----------------------------------------------------------------------------------------------------------
@@ -266,7 +284,8 @@ def build(cells: Cells, ask: Request, sha256: str | None = None) -> Table:
         lost = np.logical_or.reduce(list(gaps.values()))
         dropped = _extent(cells, lost, total)
         cells = _without(cells, lost, missing, ask)
-    return _table(cells, Origin(ask.source, n_rows, ask.weight, missing, ask.missing, *dropped, sha256))
+    origin = Origin(ask.source, n_rows, ask.weight, missing, ask.missing, *dropped, sha256)
+    return _table(cells, replace(origin, disclosure=ask.disclosure))
 
 
 def _totals(cells: Cells, ask: Request) -> tuple[int, float]:
@@ -333,7 +352,11 @@ def _table(cells: Cells, origin: Origin) -> Table:
         known[name], position = factorise(levels)
         codes[name] = position[code]
     coded = Table.from_columns(codes, cells.weights)
-    origin = replace(origin, sample_size=_sample_size(codes, cells, coded, origin.weight is not None))
+    origin = replace(
+        origin,
+        sample_size=_sample_size(codes, cells, coded, origin),
+        disclosure=_disclosed(codes, cells, origin.disclosure),
+    )
     variables = tuple(
         Variable(variable.name, tuple(known[variable.name][int(code)] for code in variable.levels))  # type: ignore[arg-type]
         for variable in coded.variables
@@ -341,10 +364,26 @@ def _table(cells: Cells, origin: Origin) -> Table:
     return Table(variables, coded.codes, coded.weights, origin)
 
 
-def _sample_size(codes: Mapping[str, IntArray], cells: Cells, coded: Table, weighted: bool) -> float | None:
+def _disclosed(codes: Mapping[str, IntArray], cells: Cells, declared: Disclosure | None) -> Disclosure | None:
+    """Add what was read to what was declared: cells that meet may be off by all of their parts together.
+
+    Cells that noise left without anybody are no cells of the table; by how much they are off falls to the others.
+    """
+    if declared is None or cells.off_by is None or cells.suppressed is None:
+        return declared
+    _, cell = distinct_rows(np.column_stack(list(codes.values())), [int(code.max()) + 1 for code in codes.values()])
+    off = np.bincount(cell, weights=cells.off_by)
+    occupied = np.bincount(cell, weights=cells.weights) > 0
+    off_by = float(max(off.max(), off.sum() / occupied.sum()))
+    return replace(declared, suppressed_cells=int(cells.suppressed.sum()), off_by=off_by)
+
+
+def _sample_size(codes: Mapping[str, IntArray], cells: Cells, coded: Table, origin: Origin) -> float | None:
     """Return how many people drawn at random the rows are worth (docs/method.md, 7)."""
-    if not weighted:
+    if origin.weight is None:
         return float(cells.rows.sum())
+    if origin.disclosure is not None:
+        return coded.total
     with np.errstate(over="ignore", under="ignore"):
         squares, squared = float(cells.squares.sum()), coded.weights**2
     if not 0 < squares < np.inf:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fairbounds.errors import SourceError, listed
 from fairbounds.sources.base import counted, repeated
+from fairbounds.sources.declaring import MARK
 from fairbounds.sources.desk import Desk, quoted, quoted_path
 from fairbounds.sources.paths import Peek, guarded, not_unicode, open_bytes
 
@@ -37,9 +38,11 @@ class CsvFile:
         Names by position; a column without a name, such as a saved index, has the empty string.
     delimiter : str
     skip : int
-        Lines before the header: blank ones, and the ``sep=;`` with which Excel is told the delimiter.
+        Lines before the header: blank ones, the ``sep=;`` with which Excel is told the delimiter, and a declaration.
     encoding : str
     compressed : bool
+    declared : str or None
+        What a file of counts says of itself.
     """
 
     path: Path
@@ -49,11 +52,12 @@ class CsvFile:
     skip: int
     encoding: str
     compressed: bool
+    declared: str | None = None
 
     @classmethod
     def of(cls, peeked: Peek, place: str) -> CsvFile:
         """Read the header."""
-        body = peeked.text.lstrip("\r\n")
+        body, declaration = _declaration(peeked.text.lstrip("\r\n"))
         declared = _DECLARED.match(body)
         if declared:
             body = body[declared.end() :].lstrip("\r\n")
@@ -69,7 +73,7 @@ class CsvFile:
             raise SourceError(f"{place} names the column {listed(twice)} more than once in its header; rename one")
         if not any(columns):
             raise SourceError(f"{place} has no column names in its first line")
-        return cls(peeked.path, place, columns, delimiter, skip, peeked.encoding, peeked.compressed)
+        return cls(peeked.path, place, columns, delimiter, skip, peeked.encoding, peeked.compressed, declaration)
 
     def relation(self, desk: Desk) -> str:
         """Return SQL for the file's rows as text columns c0, c1, …; a copy in UTF-8 is made if needed."""
@@ -155,6 +159,14 @@ class CsvFile:
                 except UnicodeEncodeError:
                     raise not_unicode(self.place, at) from None
             yield line
+
+
+def _declaration(text: str) -> tuple[str, str | None]:
+    """Take off the first line where it says what the counts are; a spreadsheet may have put delimiters after it."""
+    line = re.split("[\r\n]", text, maxsplit=1)[0]
+    if not line.startswith(MARK):
+        return text, None
+    return text[len(line) :].lstrip("\r\n"), line[len(MARK) :].rstrip(",;\t ")
 
 
 # -- the delimiter -----------------------------------------------------------------------------------------------------

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairbounds.errors import SourceError, listed
+from fairbounds.origins import Disclosure
 from fairbounds.sources.base import Cells, MissingPolicy, Request, build, placed
 from fairbounds.sources.csvfile import CsvFile
+from fairbounds.sources.declaring import parse
 from fairbounds.sources.desk import Desk, desk
 from fairbounds.sources.formats import DataFile, damaged, recognise
 from fairbounds.sources.grouping import grouped
@@ -34,6 +36,7 @@ class FileSource:
     files: tuple[DataFile, ...]
     columns: tuple[str, ...]
     hint: str = ""
+    disclosure: Disclosure | None = None
 
     @classmethod
     def open(cls, typed: str, role: str = "table") -> FileSource:
@@ -46,7 +49,8 @@ class FileSource:
         if len(files) > 1:
             name = f"{Path(typed).name} ({len(files)} files)"
             place = placed(role, f"files {Path(typed).name!r}")
-        return cls(name, place, files, tuple(column for column in files[0].columns if column))
+        columns = tuple(column for column in files[0].columns if column)
+        return cls(name, place, files, columns, disclosure=_disclosed(files, columns, place))
 
     def read(
         self,
@@ -57,7 +61,11 @@ class FileSource:
         numbers: Sequence[str] = (),
     ) -> Table:
         """Reduce the files to the cells of some columns, in one pass over the data."""
-        ask = Request(self.name, self.place, tuple(columns), weight, missing, tuple(numbers), self.columns)
+        declared = self.disclosure
+        weight = declared.count if weight is None and declared is not None else weight
+        ask = Request(
+            self.name, self.place, tuple(columns), weight, missing, tuple(numbers), self.columns, disclosure=declared
+        )
         with guarded(self.place), _fingerprint(self.files) as fingerprint, desk() as at:
             cells = self._cells(ask, at, fingerprint)
             sha256 = fingerprint()
@@ -99,6 +107,21 @@ def _check_same_columns(files: Sequence[DataFile]) -> None:
         if lacks or adds:
             told = [f"lacks {listed(lacks)}"] * bool(lacks) + [f"adds {listed(adds)}"] * bool(adds)
             raise SourceError(f"{other.place} does not have the columns of {first.place}: it {' and '.join(told)}")
+
+
+def _disclosed(files: Sequence[DataFile], columns: tuple[str, ...], place: str) -> Disclosure | None:
+    """Return what the files declare of their counts, which must be the same."""
+    for other in files[1:]:
+        if other.declared != files[0].declared:
+            raise SourceError(
+                f"{other.place} does not declare the same of its counts as {files[0].place}; make all of them alike"
+            )
+    if files[0].declared is None:
+        return None
+    found = parse(files[0].declared, place)
+    if found.count not in columns:
+        raise SourceError(f"{place} declares that its counts are in {found.count!r}, but has {listed(columns)} only")
+    return found
 
 
 # -- the hash, beside the query ----------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Protocol
 from fairbounds.errors import MissingDependencyError, SourceError, listed
 from fairbounds.sources.base import repeated
 from fairbounds.sources.csvfile import CsvFile
+from fairbounds.sources.declaring import JSON_KEY, PARQUET_KEY
 from fairbounds.sources.desk import Desk, desk, quoted, quoted_path
 from fairbounds.sources.paths import Peek, guarded, open_bytes
 
@@ -34,6 +35,10 @@ class DataFile(Protocol):
     @property
     def compressed(self) -> bool:
         """Whether the whole file is packed by gzip."""
+
+    @property
+    def declared(self) -> str | None:
+        """What a file of counts says of itself."""
 
     def relation(self, desk: Desk) -> str:
         """Return SQL for the file's rows, its columns named c0, c1, and so on."""
@@ -71,6 +76,7 @@ class ParquetFile:
     path: Path
     place: str
     columns: tuple[str, ...]
+    declared: str | None = None
     compressed: bool = False
 
     @classmethod
@@ -79,12 +85,16 @@ class ParquetFile:
         import duckdb
 
         with desk() as at:
-            query = f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({quoted_path(peeked.path)})"
+            path = quoted_path(peeked.path)
+            query = f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({path})"
+            said = f"SELECT decode(value) FROM parquet_kv_metadata({path}) WHERE decode(key) = {quoted(PARQUET_KEY)}"
             try:
                 fields = at.connection.execute(query).fetchall()
+                declared = at.connection.execute(said).fetchone()
             except duckdb.Error as error:
                 raise damaged(place, "Parquet", error) from error
-        return cls(peeked.path, place, _checked(tuple(_top_level(fields)), place))
+        columns = _checked(tuple(_top_level(fields)), place)
+        return cls(peeked.path, place, columns, None if declared is None else declared[0])
 
     def relation(self, desk: Desk) -> str:  # noqa: ARG002
         """Return SQL for the file's rows, its columns named c0, c1, and so on."""
@@ -116,6 +126,7 @@ class JsonFile:
     columns: tuple[str, ...]
     compressed: bool
     is_array: bool
+    declared: str | None = None
 
     @classmethod
     def of(cls, peeked: Peek, place: str) -> JsonFile:
@@ -125,7 +136,8 @@ class JsonFile:
         is_array = peeked.text.lstrip().startswith("[")
         if peeked.encoding != "utf-8":
             raise SourceError(f"{place} is JSON in {peeked.encoding.upper()}; save it as UTF-8")
-        file = cls(peeked.path, place, (), peeked.compressed, is_array)
+        declared = _declared(peeked.text)
+        file = cls(peeked.path, place, (), peeked.compressed, is_array, declared)
         query = f"SELECT unnest(json_keys(json)) FROM (FROM {file._objects()} LIMIT 20000)"
         with desk() as at:
             try:
@@ -136,12 +148,15 @@ class JsonFile:
         if not keys:
             file.check()
             raise SourceError(f"{place} holds no JSON objects with keys; write one object per row")
-        return cls(peeked.path, place, tuple(keys), peeked.compressed, is_array)
+        return cls(peeked.path, place, tuple(keys), peeked.compressed, is_array, declared)
 
     def _objects(self) -> str:
         kind = "array" if self.is_array else "newline_delimited"
         compression = "gzip" if self.compressed else "uncompressed"
-        return f"read_json_objects({quoted_path(self.path)}, format = '{kind}', compression = '{compression}')"
+        objects = f"read_json_objects({quoted_path(self.path)}, format = '{kind}', compression = '{compression}')"
+        if self.declared is None:
+            return objects
+        return f"(FROM {objects} WHERE json_keys(json) IS DISTINCT FROM [{quoted(JSON_KEY)}])"
 
     def relation(self, desk: Desk) -> str:  # noqa: ARG002
         """Return SQL for the file's rows, its columns named c0, c1, and so on."""
@@ -168,6 +183,18 @@ class JsonFile:
         raise SourceError(f"{unit} {at:,} of {self.place} {fault}; write one JSON object per line") from None
 
 
+def _declared(text: str) -> str | None:
+    """Return what the first object says where it is a declaration and nothing else."""
+    start = text.lstrip("\ufeff[ \t\r\n")
+    if JSON_KEY not in start[:40]:
+        return None
+    try:
+        first, _ = json.JSONDecoder().raw_decode(start)
+    except json.JSONDecodeError:
+        return None
+    return str(first[JSON_KEY]) if isinstance(first, dict) and list(first) == [JSON_KEY] else None
+
+
 def _parsed(lines: Any) -> Any:
     for line, text in enumerate(lines, start=1):
         if text.strip():
@@ -186,6 +213,7 @@ class ArrowFile:
     place: str
     columns: tuple[str, ...]
     compressed: bool = False
+    declared: str | None = None
 
     @classmethod
     def of(cls, peeked: Peek, place: str) -> ArrowFile:

@@ -55,6 +55,7 @@ class FrameSource:
         with _explained(self.place):
             self._schema = dict(self._frame.collect_schema())
         self.columns = tuple(self._schema)
+        self.disclosure = None
         if twice := repeated(self._frame.columns):
             raise _named_twice(self.place, twice)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from fairbounds.errors import SourceError
 from fairbounds.levels import Level
+from fairbounds.origins import Disclosure
 from fairbounds.sources.base import Cells, Coder, Column, Request, bad_weights, unusable
 from fairbounds.sources.desk import Desk
 from fairbounds.sources.formats import DataFile
@@ -73,6 +74,8 @@ def grouped(ask: Request, desk: Desk, relations: Sequence[tuple[DataFile, str]])
     rows = " UNION ALL ".join(_rows(part, ask, readers) for part in parts)
     bad, squares = f"count(*) FILTER ({_GOOD} IS NOT TRUE)", "coalesce(sum(w * w), 0)"
     weights = f", coalesce(fsum(w), 0), {bad}, {squares}" if ask.weight is not None else ""
+    if ask.disclosure is not None:
+        weights += ", sum(off_by), count(*) FILTER (empty)"
     coders, sums = _fetched(desk, f"SELECT count(*){weights}, {', '.join(keys)} FROM ({rows}) GROUP BY ALL", ask)
     n_rows = sums[0].astype(np.int64)
     columns = {
@@ -81,7 +84,7 @@ def grouped(ask: Request, desk: Desk, relations: Sequence[tuple[DataFile, str]])
     }
     if ask.weight is not None and (n_bad := int(sums[2].sum())):
         raise bad_weights(ask, _first_bad_weight(ask, desk, parts), n_bad)
-    return Cells(columns, *((sums[0], n_rows, sums[0]) if ask.weight is None else (sums[1], n_rows, sums[3])))
+    return Cells(columns, *((sums[0], n_rows, sums[0]) if ask.weight is None else (sums[1], n_rows, *sums[3:])))
 
 
 def _reader(name: str, parts: Sequence[_Part], ask: Request) -> _Reader:
@@ -113,13 +116,26 @@ def _rows(part: _Part, ask: Request, readers: Sequence[_Reader]) -> str:
     ]
     if ask.weight is not None:
         columns.append(f"TRY_CAST({part.number(ask.weight)} AS DOUBLE) AS w")
-    return f"SELECT {', '.join(columns)} FROM {part.relation}"
+        if ask.disclosure is not None:
+            columns.append(f"{part.number(ask.weight)} IS NULL AS empty")
+    rows = f"SELECT {', '.join(columns)} FROM {part.relation}"
+    return rows if ask.disclosure is None else _read_as_declared(rows, ask.disclosure)
+
+
+def _read_as_declared(rows: str, declared: Disclosure) -> str:
+    """Put what a count is read as in place of it, and by how much that may be off beside it."""
+    cases = [("w = 0", declared.reading(0.0))]
+    if declared.suppress_below is not None:
+        cases.insert(0, ("empty", declared.reading(None)))
+    value, off = (" ".join(f"WHEN {when} THEN {found[at]!r}" for when, found in cases) for at in (0, 1))
+    usual = declared.reading(1.0)[1]
+    return f"SELECT * REPLACE (CASE {value} ELSE w END AS w), CASE {off} ELSE {usual!r} END AS off_by FROM ({rows})"
 
 
 def _fetched(desk: Desk, query: str, ask: Request) -> tuple[list[Coder], list[np.ndarray[Any, Any]]]:
     """Run the query and code its keys batch by batch, so that only codes are kept."""
     coders = [Coder(name, ask.place) for name in ask.columns]
-    n_sums = 1 if ask.weight is None else 4
+    n_sums = 1 if ask.weight is None else 4 if ask.disclosure is None else 6
     sums: list[list[np.ndarray[Any, Any]]] = [[np.empty(0)] for _ in range(n_sums)]
     cursor = desk.connection.execute(query)
     while batch := cursor.fetchmany(_FETCHED_ROWS):

@@ -26,6 +26,7 @@ class TableSource:
         self.place = placed(role, "Table" if table.origin is None else f"Table from {self.name!r}")
         self.columns = table.names
         self.hint = "; a Table carries its own weights"
+        self.disclosure = None  # read already
 
     def read(
         self,
@@ -60,12 +61,14 @@ class TableSource:
 
     def _origin(self, read: Table) -> Origin | None:
         """Keep what is known of the first reading; where values are missing, this table's cells are what was read."""
-        before, now = self._table.origin, read.origin
+        before, now = self._table.marginal(read.names).origin, read.origin
         if now is None or (before is not None and not now.missing):
             return before
         size = people_behind(self._table.weights, before)
         now = replace(now, sample_size=None if size is None else size * (1.0 - now.dropped_share))
-        return now if before is None else replace(now, weight=before.weight, sha256=before.sha256)
+        if before is None:
+            return now
+        return replace(now, weight=before.weight, sha256=before.sha256, disclosure=before.disclosure)
 
 
 class ColumnsSource:
@@ -76,6 +79,7 @@ class ColumnsSource:
         self.name = "dict of columns" if is_mapping else "list of rows"
         self.place = placed(role, self.name)
         self.hint = ""
+        self.disclosure = None
         self._data = self._columns(data) if isinstance(data, Mapping) else self._turned(data)
         self.columns = tuple(self._data)
 

@@ -87,5 +87,6 @@ def read_table(
     """
     opened = open_source(source)
     if columns is None:
-        columns = [name for name in opened.columns if name != weight]
+        declared = opened.disclosure
+        columns = [name for name in opened.columns if name != (weight if declared is None else declared.count)]
     return opened.read(columns, weight=weight, missing=missing, numbers=numbers)

@@ -19,9 +19,18 @@ import numpy.typing as npt
 from fairbounds.errors import SourceError
 from fairbounds.levels import Level, show
 from fairbounds.sources.desk import Desk, desk, quoted
-from fairbounds.tables import Table
+from fairbounds.tables import Table, Variable
 
-__all__ = ["ENDINGS", "write_people"]
+__all__ = [
+    "ENDINGS",
+    "check_names",
+    "columns_of",
+    "execute",
+    "identifier",
+    "replacing",
+    "write_people",
+    "write_text",
+]
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 
@@ -54,11 +63,11 @@ def write_people(table: Table, path: str | Path, *, rng: np.random.Generator | N
     ({'job': ['clerk', 'cook'], 'age': [40, 30]}, [1.0, 2.0])
     """
     ending = _ending(path)
-    _check_names(table.names)
+    check_names(table.names)
     position = np.repeat(np.arange(table.n_cells), _people(table))
     if rng is not None:
         rng.shuffle(position)
-    with _replacing(path) as unfinished, desk() as at:
+    with replacing(path) as unfinished, desk() as at:
         if ending == ".parquet":
             _copy(table, position, at, unfinished, "FORMAT parquet")
         elif ending == ".csv":
@@ -77,7 +86,8 @@ def _ending(path: str | Path) -> str:
     raise SourceError(f"people are written as Parquet or CSV: {str(path)!r} must end in {', '.join(ENDINGS)}")
 
 
-def _check_names(names: Sequence[str]) -> None:
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that a database would take for one."""
     folded: dict[str, str] = {}
     for name in names:
         twin = folded.setdefault(name.casefold(), name)
@@ -107,20 +117,24 @@ def _compress(plain: Path, target: Path) -> None:
 
 def _copy(table: Table, position: npt.NDArray[np.int64], at: Desk, path: Path, form: str) -> None:
     """Hand DuckDB one small column of codes per variable; it looks up the levels while it writes."""
-    as_text = "csv" in form  # all text there: a level keeps its spelling
     codes = {f"c{axis}": table.codes[:, axis].astype(np.int32)[position] for axis in range(len(table.variables))}
-    types = ["VARCHAR" if as_text else _type(variable.levels) for variable in table.variables]
-    columns = [
-        f"(?::{type_}[])[c{axis} + 1] AS {_identifier(variable.name)}"
-        for axis, (variable, type_) in enumerate(zip(table.variables, types, strict=True))
-    ]
-    levels = [_plain(variable.levels, type_) for variable, type_ in zip(table.variables, types, strict=True)]
+    columns, levels = columns_of(table.variables, as_text="csv" in form)  # in text a level keeps its spelling
     at.connection.register("people", codes)
     query = f"COPY (SELECT {', '.join(columns)} FROM people) TO {quoted(os.fspath(path))} ({form})"
-    _execute(at, query, levels)
+    execute(at, query, levels)
 
 
-def _execute(at: Desk, query: str, values: list[list[Level]]) -> None:
+def columns_of(variables: Sequence[Variable], *, as_text: bool) -> tuple[list[str], list[list[Level]]]:
+    """Return SQL that looks up the levels of columns of codes c0, c1, and so on, and the levels, its parameters."""
+    types = ["VARCHAR" if as_text else _type(variable.levels) for variable in variables]
+    columns = [
+        f"(?::{type_}[])[c{axis} + 1] AS {identifier(variable.name)}"
+        for axis, (variable, type_) in enumerate(zip(variables, types, strict=True))
+    ]
+    return columns, [_plain(variable.levels, type_) for variable, type_ in zip(variables, types, strict=True)]
+
+
+def execute(at: Desk, query: str, values: list[list[Level]]) -> None:
     """Run a query in a thread: DuckDB looks at the keyboard only when it is done."""
     import duckdb
 
@@ -137,7 +151,8 @@ def _execute(at: Desk, query: str, values: list[list[Level]]) -> None:
             raise
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """Write the name of a column as SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -179,8 +194,14 @@ def _decimal(levels: Sequence[decimal.Decimal]) -> str:
 # -- whole or not at all -----------------------------------------------------------------------------------------------
 
 
+def write_text(text: str, path: str | Path) -> None:
+    """Write a text file in UTF-8, whole or not at all."""
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8", newline="")
+
+
 @contextmanager
-def _replacing(path: str | Path) -> Iterator[Path]:
+def replacing(path: str | Path) -> Iterator[Path]:
     """Give the name of a new file beside the one to be written, which it becomes at the end; failing that, it goes."""
     try:
         with _renamed(Path(os.path.realpath(path)), path) as unfinished:
