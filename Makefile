@@ -9,8 +9,9 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for found in python3 python3.13 python3.12 python3.11; do \
 	$$found -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$found && break; done)
 
-# PySpark is a download of 450 MB and needs Java: continuous integration takes it, a person may (make test CI=true).
-TESTED := $(BIN)/.test $(if $(CI),$(BIN)/.spark)
+# PySpark is a download of 450 MB and needs Java, the browser tests need Chromium and axe-core: continuous integration
+# takes both, a person may (make test CI=true).
+TESTED := $(BIN)/.test $(if $(CI),$(BIN)/.spark $(BIN)/.browser)
 PYTEST_ARGS ?= -n auto --dist loadfile
 
 .DEFAULT_GOAL := help
@@ -69,7 +70,7 @@ $(BIN)/.lint: requirements/lint.txt | $(BIN)/.core
 	@$(PIP) -r requirements/lint.txt
 	@touch $@
 
-$(BIN)/.test $(BIN)/.spark $(BIN)/.bench: $(BIN)/.%: requirements/%.txt | $(BIN)/.core
+$(BIN)/.test $(BIN)/.spark $(BIN)/.browser $(BIN)/.bench: $(BIN)/.%: requirements/%.txt | $(BIN)/.core
 	@echo "Installing requirements/$*.txt (once)"
 	@$(PIP) -r $<
 	@touch $@

@@ -68,8 +68,6 @@ def test_every_finding_has_an_interval_around_its_bounds_and_the_verdict_rests_o
 
 
 def test_the_gate_rests_on_the_interval_both_ways() -> None:
-    from fairbounds.verdicts import gate
-
     for ahead, behind in (("M", "F"), ("F", "M")):
         roles: dict[str, Any] = {
             "protected": "sex",
@@ -83,7 +81,7 @@ def test_the_gate_rests_on_the_interval_both_ways() -> None:
         assert found.group == ahead
         just = 0.99 * min(ends[0], 1 / ends[1])  # type: ignore[operator]  # the bounds hold both ways, barely
         results = [
-            gate(fb.audit(*tables(), **roles, threshold=just, interval_method=how).findings).result  # type: ignore[arg-type]
+            fb.Policy(just).gate(fb.audit(*tables(), **roles, threshold=just, interval_method=how)).result
             for how in ("none", "cross_fitted")
         ]
         assert results == ["pass", "undetermined"]

@@ -224,6 +224,8 @@ def _shown(finding: Finding) -> tuple[Shown, str]:
         return "undetermined", "not defined"
     if finding.verdict != "above":
         return ("fail" if finding.verdict == "below" else "undetermined"), f"{finding.verdict} {limit:g}"
+    if finding.reference is None:  # against the most favoured group there is no other way round
+        return "pass", f"above {limit:g}"
     inverse = _against(1 / upper if upper else math.inf, 1 / lower if lower else math.inf, limit)
     if inverse == "above":
         return "pass", f"above {limit:g}, also seen from the other group"

@@ -23,7 +23,7 @@ _USUAL: Mapping[str, Any] = {
     "internal_rounding": 0.0,
     "external_rounding": 0.0,
     "draws": 2000,
-    "combine_splits": "average",
+    "combine_splits": "median",
     "replicate_method": "sdr",
 }
 _RENAMED = {"combine": "combine_splits"}
