@@ -349,7 +349,7 @@ def _settings() -> list[_Line]:
 
 
 def _text(lines: Sequence[_Line], bins: dict[str, list[float]]) -> str:
-    head = "# What fairbounds audit is to do. What follows a GUESS was guessed from both files: confirm or correct it.\n"
+    head = "# What fairbounds audit is to do. A GUESS was guessed from the two files: confirm it or correct it.\n"
     body = "".join(map(_written, lines))
     if not bins:
         return head + body
