@@ -468,3 +468,19 @@ def test_an_interval_without_upper_limit_is_null_in_json_and_read_back() -> None
     found = Interval("disparate_impact", "F", "M", 0.3, math.inf, 0.2, math.inf, 0.95)
     assert found.to_dict()["upper"] is None
     assert Interval.from_dict(found.to_dict(), "disparate_impact", "F", "M") == found
+
+
+def test_whole_numbers_taken_for_weights_are_told() -> None:
+    """A table of counts by age too, of which the audit reads job and sex: 40 rows are 4 cells of 400 people."""
+    internal = {"job": ["a", "a", "b", "b"], "ok": [1, 0, 1, 0], "n": [80, 20, 30, 70]}
+    ages = [(job, sex, age) for job in "ab" for sex in "FM" for age in range(10)]
+    external = {
+        "job": [job for job, _, _ in ages],
+        "sex": [sex for _, sex, _ in ages],
+        "age": [age for _, _, age in ages],
+        "n": [1 + 2 * age for _, _, age in ages],
+    }
+    asked: dict[str, Any] = {"protected": "sex", "decision": "ok", "internal_weight": "n", "external_weight": "n"}
+    taken, told = (fb.audit(internal, external, **asked, **size) for size in ({}, {"external_size": 400}))
+    assert any("if they count people, give --external-size 400." in said for said in taken.warnings)
+    assert not any("if they count people" in said for said in told.warnings)

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fairbounds import Table
@@ -294,6 +294,7 @@ def tables_of_text(draw):
 
 @settings(max_examples=60, deadline=None)
 @given(data=tables_of_text(), delimiter=st.sampled_from(",;\t|"))
+@example(data=(["0", ";;"], [(None, None)], [1]), delimiter=",")
 def test_random_rows_through_every_door(tmp_path_factory, data, delimiter):
     import pandas as pd
 

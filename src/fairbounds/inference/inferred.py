@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from fairbounds.inference.bootstrapping import by_bootstrap
 from fairbounds.inference.counting import SampleCounts, count, unknown_size
 from fairbounds.inference.cross_fitting import by_cross_fitting
@@ -13,12 +15,14 @@ from fairbounds.inference.estimate_errors import with_errors
 from fairbounds.inference.exact import by_exact_boxes
 from fairbounds.inference.plan import Sampling
 from fairbounds.inference.reading import sample_warnings
+from fairbounds.mismatch import sample_size
 from fairbounds.problem import Problem
 from fairbounds.questions import Question
 from fairbounds.results import Bounds, Estimate, Interval
 
 __all__ = ["Inferred", "infer", "intervals"]
 
+_ROUNDING = 1e-9
 _METHODS = {"cross_fitted": by_cross_fitting, "exact": by_exact_boxes, "bootstrap": by_bootstrap}
 
 
@@ -73,7 +77,25 @@ def infer(
     counts = count(problem, plan)
     found = intervals(problem, questions, bounds, plan, seed)
     sampled = tuple(with_errors(problem, questions, entries, plan, seed) for entries in estimates)
-    return Inferred(found, _assumption(counts, plan), sampled, sample_warnings(counts, plan))
+    warnings = (*_taken_for_weights(problem, plan), *sample_warnings(counts, plan))
+    return Inferred(found, _assumption(counts, plan), sampled, warnings)
+
+
+def _taken_for_weights(problem: Problem, plan: Sampling) -> tuple[str, ...]:
+    """Say so where whole numbers, which could be counts, were taken for the weights of a survey."""
+    said = []
+    for role, table, given in (
+        ("internal", problem.internal, plan.internal_size),
+        ("external", problem.external, plan.external_size or plan.external_is_census),
+    ):
+        size, whole = sample_size(table), bool(np.all(table.weights == np.round(table.weights)))
+        if not given and whole and size is not None and size < (1.0 - _ROUNDING) * table.total:
+            said.append(
+                f"Several rows of the {role} table are alike in what was read of them, so that its whole numbers were "
+                f"taken for the weights of a survey, worth {size:,.0f} people: if they count people, give "
+                f"--{role}-size {table.total:.0f}."
+            )
+    return tuple(said)
 
 
 def _assumption(counts: SampleCounts, plan: Sampling) -> str:

@@ -196,7 +196,7 @@ def _evenness(records: list[list[str]]) -> tuple[float, int]:
 
 def _records_of(text: str, delimiter: str, whole: bool) -> list[list[str]]:
     records: list[list[str]] = []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for record in reader:
             if record:
