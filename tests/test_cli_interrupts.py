@@ -48,7 +48,7 @@ main({arguments!r})
 """
 
 PYTHON_WAIT = "time.sleep(60)"
-DUCKDB_WAIT = "import duckdb; duckdb.sql('SELECT max(hash(i)) FROM range(100000000000) t(i)').fetchall()"
+DUCKDB_WAIT = "duckdb.sql('SELECT max(hash(i)) FROM range(100000000000) t(i)').fetchall()"
 SWALLOWED = """
     try:
         time.sleep(60)
@@ -116,9 +116,30 @@ def test_an_interrupt_at_any_moment(case: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("wait", [DUCKDB_WAIT, SWALLOWED], ids=["a query", "an error instead"])
 def test_an_interrupt_that_a_library_turns_into_its_own_error(wait: str, folder: Path) -> None:
-    code, printed, said = interrupted(script(command(), PIPELINE.format(name="audit"), wait), (folder / "there").exists)
+    patch = "import duckdb\n" + PIPELINE.format(name="audit")
+    code, printed, said = interrupted(script(command(), patch, wait), (folder / "there").exists)
     assert (code, printed) == (130, ""), said
     assert said.strip() == SAID
+
+
+LOADING = """
+import os, sys, importlib.abc
+class Slow(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, *_):
+        if name == 'duckdb':
+            pathlib.Path('there').touch()
+            time.sleep(1)
+            pathlib.Path('loaded').touch()
+sys.meta_path.insert(0, Slow())
+"""
+
+
+def test_an_interrupt_while_duckdb_is_loaded(folder: Path) -> None:
+    """It is heard when that is done: broken off in between, DuckDB would abort the process."""
+    code, printed, said = interrupted(script(command(), LOADING), (folder / "there").exists)
+    assert (code, printed) == (130, ""), said
+    assert said.strip() == SAID
+    assert (folder / "loaded").exists()
 
 
 def test_an_ignored_interrupt_stays_ignored(folder: Path) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import glob
 import itertools
 import os
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,9 +45,26 @@ class Desk:
 
 
 @contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put off an interrupt until the block is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[tuple[int, FrameType | None]] = []
+    before = signal.signal(signal.SIGINT, lambda *given: pressed.append(given))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        if pressed and callable(before):
+            before(*pressed[0])
+
+
+@contextmanager
 def desk() -> Iterator[Desk]:
     """Open a `Desk`, and clear it away."""
-    import duckdb
+    with _undisturbed():  # an interrupt while DuckDB is loaded would end the process with an error of its own
+        import duckdb
 
     with tempfile.TemporaryDirectory(prefix="fairbounds-") as folder:
         config: dict[str, str | bool | int | float | list[str]] = {
