@@ -439,17 +439,31 @@ def test_the_median_rule_is_an_option_and_the_wider_one() -> None:
 # -- standard errors of estimates --------------------------------------------------------------------------------------
 
 
-def test_the_error_of_the_independence_estimate_is_that_of_repeated_samples() -> None:
-    given = problem()
-    [question] = Question.every(given, "demographic_disparity")
-    [claimed] = independence_errors(given, [question], Sampling(), 0, draws=2000)
-    values = [fb.estimate(problem(seed=seed), "demographic_disparity").value for seed in range(400)]
+@pytest.mark.parametrize("population", ["external", "internal"])
+@pytest.mark.parametrize("metric", ["demographic_disparity", "disparate_impact"])
+def test_the_error_of_the_independence_estimate_is_that_of_repeated_samples(metric: str, population: Any) -> None:
+    given = problem(population=population)
+    [question] = Question.every(given, metric)
+    [claimed] = independence_errors(given, [question], Sampling())
+    assert claimed is not None
+    values = [fb.estimate(problem(seed=seed, population=population), metric).value for seed in range(600)]
     assert claimed == pytest.approx(float(np.std(np.array(values, dtype=float))), rel=0.12)
-    [internal_only] = independence_errors(given, [question], Sampling(external_is_census=True), 0, draws=2000)
+    [internal_only] = independence_errors(given, [question], Sampling(external_is_census=True))
     assert internal_only is not None
     assert internal_only < claimed
-    shown = audit().find("demographic_disparity").estimates[0].details["standard_error"]
-    assert shown == pytest.approx(claimed, rel=0.15)
+
+
+def test_the_error_of_an_audit_is_that_of_its_problem() -> None:
+    given = problem()
+    [claimed] = independence_errors(given, Question.every(given, "demographic_disparity"), Sampling())
+    assert audit().find("demographic_disparity").estimates[0].details["standard_error"] == claimed
+
+
+def test_an_estimate_that_is_not_finite_has_no_error() -> None:
+    internal = Table.from_columns({"job": ["a", "b"], "ok": [0, 1]}, [50, 50])
+    external = Table.from_columns({"job": ["a", "b"], "sex": ["M", "F"]}, [50, 50])
+    given = Problem.from_tables(internal, external, protected="sex", decision="ok", reference="M")
+    assert independence_errors(given, Question.every(given, "disparate_impact"), Sampling()) == (None,)
 
 
 def test_the_latent_class_estimate_has_a_standard_error_that_falls_with_the_rows() -> None:

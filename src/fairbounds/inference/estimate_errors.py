@@ -1,10 +1,11 @@
-"""Standard errors of estimates, from resampled tables."""
+"""Standard errors of estimates: by the delta method for independence, from resampled tables for latent classes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from fairbounds.estimation.latent_data import LatentData, Rows
 from fairbounds.inference.counting import SampleCounts, count
 from fairbounds.inference.plan import Sampling
 from fairbounds.metrics import event_indicators
-from fairbounds.problem import Problem
+from fairbounds.problem import Population, Problem
 from fairbounds.progress import report
 from fairbounds.questions import Question
 from fairbounds.results import Estimate
@@ -25,8 +26,7 @@ __all__ = ["independence_errors", "latent_class_errors", "with_errors"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-_AT_ONCE = 2**22  # counts held at once, 32 MB
-_MOST_COUNTS = 20_000_000  # drawn in all, about a second
+_STEP = 1e-7  # of the whole mass, to differentiate by: errors of some 1e-9 from rounding and from curvature
 
 
 def with_errors(
@@ -35,7 +35,7 @@ def with_errors(
     """Return the estimates of one method, their standard errors among the details where there are any."""
     match estimates[0].method if estimates else "":
         case "independence":
-            errors = independence_errors(problem, questions, plan, seed)
+            errors = independence_errors(problem, questions, plan)
         case "latent_class":
             errors = latent_class_errors(problem, questions, plan, int(estimates[0].details["classes"]), seed)
         case _:
@@ -46,52 +46,79 @@ def with_errors(
     )
 
 
-def independence_errors(
-    problem: Problem, questions: Sequence[Question], plan: Sampling, seed: int, draws: int | None = None
-) -> tuple[float | None, ...]:
-    """Return the standard deviation of the independence estimate over multinomial resamples of both tables.
+def independence_errors(problem: Problem, questions: Sequence[Question], plan: Sampling) -> tuple[float | None, ...]:
+    """Return the standard error of the independence estimate, by the delta method over the cells of both tables.
 
     Parameters
     ----------
     problem : Problem
     questions : sequence of Question
     plan : Sampling
-    seed : int
-    draws : int, optional
-        By default 200, fewer (at least 50) where the tables are large.
 
     Returns
     -------
     tuple of float or None
-        ``None`` where the metric is not finite in some resample.
+        ``None`` where the metric is not finite, or has no derivative, at the tables given.
     """
-    counts, rng = count(problem, plan), stream(seed, "independence errors")
-    cells = counts.internal.size + counts.external.size
-    draws = draws or max(50, min(200, _MOST_COUNTS // cells))
-    step = max(1, _AT_ONCE // cells)
-    sizes = [min(step, draws - begin) for begin in range(0, draws, step)]
-    mass = np.concatenate([_group_events(counts, problem, plan, size, rng) for size in sizes])
-    return tuple(_deviation(question, mass) for question in questions)
+    counts = count(problem, plan)
+    cells = _Cells.of(counts, problem.population)
+    return tuple(_delta_error(question, cells, counts, plan) for question in questions)
 
 
-def _group_events(
-    counts: SampleCounts, problem: Problem, plan: Sampling, draws: int, rng: np.random.Generator
-) -> FloatArray:
-    """Event masses of each group under independence in resamples of both tables, shape (draws, G, E)."""
-    inside = _resampled(counts.internal, draws, rng)
-    outside = np.broadcast_to(counts.external.ravel(), (draws, counts.external.size))
+class _Cells(NamedTuple):
+    """Mass of every event in each stratum, (C, E); what a row of it, and one of a group, count for, (C,); the events.
+
+    The joint is group · event · scale, scale being one over the rows of the table that does not weigh the strata.
+    """
+
+    by_event: FloatArray
+    scale: FloatArray
+    conditional: Literal["internal", "external"]
+    events: FloatArray
+
+    @classmethod
+    def of(cls, counts: SampleCounts, population: Population) -> _Cells:
+        events = event_indicators(counts.score, counts.label)
+        by_event = np.stack([counts.per_stratum(column) for column in events.T], axis=1)
+        rows, people = by_event.sum(axis=1), counts.external.sum(axis=1)
+        other = rows if population == "external" else people
+        both = (rows > 0) & (people > 0)
+        conditional: Literal["internal", "external"] = "internal" if population == "external" else "external"
+        return cls(by_event, np.where(both, 1.0 / np.where(both, other, 1.0), 0.0), conditional, events)
+
+
+def _delta_error(question: Question, cells: _Cells, counts: SampleCounts, plan: Sampling) -> float | None:
+    slope = _slope(question, np.einsum("c,cg,ce->ge", cells.scale, counts.external, cells.by_event))
+    if slope is None:
+        return None
+    group = cells.scale[:, None] * (cells.by_event @ slope.T)  # what one more person of each group does, (C, G)
+    event = cells.scale[:, None] * (counts.external @ slope)  # and one more row of each event, (C, E)
+    if cells.conditional == "internal":
+        event -= cells.scale[:, None] * (event * cells.by_event).sum(axis=1, keepdims=True)
+    else:
+        group -= cells.scale[:, None] * (group * counts.external).sum(axis=1, keepdims=True)
+    variance = _multinomial_variance(counts.internal, (event[counts.stratum] * cells.events).sum(axis=1))
     if not plan.external_is_census:
-        outside = _resampled(counts.external.ravel(), draws, rng)
-    outside = outside.reshape(draws, *counts.external.shape)
-    events = event_indicators(counts.score, counts.label)
-    held = np.flatnonzero(np.diff(counts.offsets))
-    by_event = np.zeros((draws, len(counts.external), events.shape[1]))
-    for at in range(events.shape[1]):
-        by_event[:, held, at] = np.add.reduceat(inside * events[:, at], counts.offsets[held], axis=1)
-    rows, people = by_event.sum(axis=2), outside.sum(axis=2)
-    other = rows if problem.population == "external" else people
-    scale = np.where((rows > 0) & (people > 0), 1.0 / np.where(other > 0, other, 1.0), 0.0)
-    return np.asarray(np.einsum("dc,dcg,dce->dge", scale, outside, by_event))
+        variance += _multinomial_variance(counts.external, group)
+    return math.sqrt(variance)
+
+
+def _slope(question: Question, mass: FloatArray) -> FloatArray | None:
+    """Return the derivative of a metric in the mass of every group and event, by differences, shape (G, E)."""
+    step = _STEP * float(mass.sum())
+    moves = step * np.eye(mass.size).reshape(-1, *mass.shape)
+    rate = question.metric.rate
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ahead, behind = (question.answers(rate.of_events(mass + sign * moves)) for sign in (1.0, -1.0))
+        slope = (ahead - behind).reshape(mass.shape) / (2.0 * step)
+    return slope if np.isfinite(slope).all() and question.answer(rate.of_events(mass)) is not None else None
+
+
+def _multinomial_variance(counts: FloatArray, slope: FloatArray) -> float:
+    """Return the variance of Σ slope · counts where the counts are multinomial."""
+    total = float(counts.sum())
+    mean = float((counts * slope).sum()) / total
+    return max(0.0, float((counts * (slope - mean) ** 2).sum()))
 
 
 def _resampled(counts: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
