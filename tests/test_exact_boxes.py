@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binomtest
 
-from fairbounds.kernels.closed_form import event_extremes
+from fairbounds.kernels.closed_form import part_extremes
 from fairbounds.kernels.exact_boxes import clopper_pearson, exact_rate_ends
 
 
@@ -39,7 +39,7 @@ def rates_in_the_box(rng, counted, rest, rows, external, each, draws):
         joint = cells[0] + mix * (cells[1] - cells[0])
         mass = joint.sum(axis=1)
         if np.all(event + other <= 1) and np.all((mass >= inside[0]) & (mass <= inside[1])):
-            nl, nu, dl, du = event_extremes(event, other, mass, joint / mass[:, None], both).T
+            nl, nu, dl, du = part_extremes(event, other, 1 - event - other, mass, joint / mass[:, None], both).T
             found.append((nl / (nl + du), nu / (nu + dl)))
     return np.array(found)
 
@@ -76,7 +76,7 @@ def test_by_hand_one_stratum_and_a_census():
 def test_many_rows_leave_the_bounds():
     rng = np.random.default_rng(0)
     mass, shares, q, d = rng.dirichlet(np.ones(4)), rng.dirichlet(np.ones(3), 4), *rng.uniform(0.1, 0.4, (2, 4))
-    nl, nu, dl, du = event_extremes(q, d, mass, shares, np.zeros(4, dtype=np.int64)).T
+    nl, nu, dl, du = part_extremes(q, d, 1 - q - d, mass, shares, np.zeros(4, dtype=np.int64)).T
     for population in ("external", "internal"):
         n = 1e10 * mass
         low, high = exact_rate_ends(q * n, d * n, n, n[:, None] * shares, 0.05, population=population)
@@ -101,7 +101,7 @@ def test_limits_hold_at_ties_and_in_tiny_tables(population):
     """Truth at the very end of the bounds, groups as large as the event, 25 rows each: never missed too often."""
     mass, shares, tail = np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.3, 0.7]]), 0.2
     q = shares[:, 0]
-    nl, nu, _, _ = event_extremes(q, 1 - q, mass, shares, np.zeros(2, dtype=np.int64)).T
+    nl, nu, _, _ = part_extremes(q, 1 - q, 0 * q, mass, shares, np.zeros(2, dtype=np.int64)).T
     group = mass @ shares
     rng = np.random.default_rng(5)
     missed = 0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from scipy.optimize import linprog
 
-from fairbounds.kernels.closed_form import event_extremes, phi
+from fairbounds.kernels.closed_form import part_extremes, phi
 from fairbounds.kernels.fractional import rate_extremes
 from fairbounds.kernels.pair_search import PairProgram, greatest_pair
 from fairbounds.kernels.polymatroid import all_subsets, extreme_of_extremes, level_by_vertices
@@ -109,7 +109,7 @@ def test_all_subsets_are_all_and_the_last_is_the_whole() -> None:
     assert all_subsets(4)[-1].tolist() == [1.0] * 4
 
 
-# -- event_extremes ----------------------------------------------------------------------------------------------------
+# -- part_extremes -----------------------------------------------------------------------------------------------------
 
 
 def event_ends(side: int, share: float, event: float, rest: float) -> list[float]:
@@ -133,13 +133,13 @@ def event_ends(side: int, share: float, event: float, rest: float) -> list[float
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_event_extremes_are_those_of_linear_programs(seed: int) -> None:
+def test_part_extremes_are_those_of_linear_programs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_strata, n_groups = 5, 2 + seed % 4
     side = rng.choice(SIDES, n_strata)
     split, shares = shares_of(rng, n_strata, 3), shares_of(rng, n_strata, n_groups)
     mass = shares_of(rng, 1, n_strata)[0]
-    found = event_extremes(split[:, 0], split[:, 1], mass, shares, side)
+    found = part_extremes(*split.T, mass, shares, side)
     wanted = [
         sum(mass[c] * np.array(event_ends(side[c], shares[c, g], *split[c, :2])) for c in range(n_strata))
         for g in range(n_groups)

@@ -6,6 +6,7 @@ from typing import Any
 
 from fairbounds.bounding import answer
 from fairbounds.inference.counting import SampleCounts, count
+from fairbounds.inference.declared import as_declared
 from fairbounds.inference.inferred import Inferred, infer, intervals
 from fairbounds.inference.plan import IntervalMethod, Sampling, settled_plan
 from fairbounds.levels import Level
@@ -71,5 +72,5 @@ def confidence(
     True
     """
     question = Question.settle(problem, metric, group, reference)
-    plan = settled_plan(level, method, **sampling)
+    plan = as_declared(problem, settled_plan(level, method, **sampling))
     return intervals(problem, [question], [answer(problem, question)], plan, settled_seed(rng))[0]

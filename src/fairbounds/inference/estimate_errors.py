@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +73,7 @@ class _Cells(NamedTuple):
 
     by_event: FloatArray
     scale: FloatArray
-    conditional: Literal["internal", "external"]
+    population: Population
     events: FloatArray
 
     @classmethod
@@ -83,8 +83,7 @@ class _Cells(NamedTuple):
         rows, people = by_event.sum(axis=1), counts.external.sum(axis=1)
         other = rows if population == "external" else people
         both = (rows > 0) & (people > 0)
-        conditional: Literal["internal", "external"] = "internal" if population == "external" else "external"
-        return cls(by_event, np.where(both, 1.0 / np.where(both, other, 1.0), 0.0), conditional, events)
+        return cls(by_event, np.where(both, 1.0 / np.where(both, other, 1.0), 0.0), population, events)
 
 
 def _delta_error(question: Question, cells: _Cells, counts: SampleCounts, plan: Sampling) -> float | None:
@@ -93,7 +92,7 @@ def _delta_error(question: Question, cells: _Cells, counts: SampleCounts, plan: 
         return None
     group = cells.scale[:, None] * (cells.by_event @ slope.T)  # what one more person of each group does, (C, G)
     event = cells.scale[:, None] * (counts.external @ slope)  # and one more row of each event, (C, E)
-    if cells.conditional == "internal":
+    if cells.population == "external":
         event -= cells.scale[:, None] * (event * cells.by_event).sum(axis=1, keepdims=True)
     else:
         group -= cells.scale[:, None] * (group * counts.external).sum(axis=1, keepdims=True)
@@ -121,10 +120,6 @@ def _multinomial_variance(counts: FloatArray, slope: FloatArray) -> float:
     return max(0.0, float((counts * (slope - mean) ** 2).sum()))
 
 
-def _resampled(counts: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
-    return rng.multinomial(max(1, round(float(counts.sum()))), counts / counts.sum(), size=draws).astype(np.float64)
-
-
 def _deviation(question: Question, mass: FloatArray) -> float | None:
     values = question.answers(question.metric.rate.of_events(mass))
     return float(values.std()) if np.isfinite(values).all() else None
@@ -149,11 +144,12 @@ def latent_class_errors(
     for draw in range(draws):
         report("Refitting latent classes to resampled tables", draw / draws)
         inside, outside = data.rows()
-        known = outside if plan.external_is_census else _resampled_rows(outside, rng)
-        fits = fit_rows(data, (_resampled_rows(inside, rng), known), classes, starts, rng)
+        known = outside if plan.external_is_census else _resampled(outside, rng)
+        fits = fit_rows(data, (_resampled(inside, rng), known), classes, starts, rng)
         found.append(event_mass(data, fits)[int(np.argmax(fits.log_likelihood))])
     return tuple(_deviation(question, np.stack(found)) for question in questions)
 
 
-def _resampled_rows(rows: Rows, rng: np.random.Generator) -> Rows:
-    return rows._replace(counts=_resampled(rows.counts, 1, rng)[0])
+def _resampled(rows: Rows, rng: np.random.Generator) -> Rows:
+    people = max(1, round(float(rows.counts.sum())))
+    return rows._replace(counts=rng.multinomial(people, rows.counts / rows.counts.sum()).astype(np.float64))

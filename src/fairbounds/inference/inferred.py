@@ -39,7 +39,7 @@ def intervals(
     problem: Problem, questions: Sequence[Question], bounds: Sequence[Bounds], plan: Sampling, seed: int
 ) -> tuple[Interval, ...]:
     """Return the intervals of several metrics, whose bounds are known, from one set of splits."""
-    return _METHODS[plan.method](problem, questions, bounds, as_declared(problem, plan), seed)
+    return _METHODS[plan.method](problem, questions, bounds, plan, seed)
 
 
 def infer(

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fairbounds.kernels.compiling import compiled
 
-__all__ = ["envelope_tangents", "envelopes", "event_extremes", "part_extremes", "phi"]
+__all__ = ["envelope_tangents", "envelopes", "part_extremes", "phi"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -22,15 +22,16 @@ _SMALL_SET = 0.01
 
 
 @compiled
-def event_extremes(
-    event: FloatArray, rest: FloatArray, mass: FloatArray, shares: FloatArray, side: IntArray
+def part_extremes(
+    event: FloatArray, rest: FloatArray, neither: FloatArray, mass: FloatArray, shares: FloatArray, side: IntArray
 ) -> FloatArray:
     """Least and greatest mass of two disjoint events that each group can hold (Fréchet's bounds, stratum by stratum).
 
     Parameters
     ----------
-    event, rest : array, shape (C,)
-        P(event | stratum): N and D of a rate.
+    event, rest, neither : array, shape (C,)
+        P(event | stratum): N, D and O of a rate. The third is no difference of the others here, so that the ends are
+        exact to rounding of a group, however small it is.
     mass, shares, side
         As in `StrataArrays`.
 
@@ -39,14 +40,6 @@ def event_extremes(
     array, shape (G, 4)
         Columns: least N, greatest N, least D, greatest D.
     """
-    return part_extremes(event, rest, np.maximum(0.0, 1.0 - event - rest), mass, shares, side)
-
-
-@compiled
-def part_extremes(
-    event: FloatArray, rest: FloatArray, neither: FloatArray, mass: FloatArray, shares: FloatArray, side: IntArray
-) -> FloatArray:
-    """As `event_extremes`, given what lies in neither event too: exact to rounding of a group, however small it is."""
     n_strata, n_groups = shares.shape
     out = np.zeros((n_groups, 4))
     for c in range(n_strata):
