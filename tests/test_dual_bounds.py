@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import norm
 
-from fairbounds.kernels.closed_form import event_extremes, phi
+from fairbounds.kernels.closed_form import part_extremes, phi
 from fairbounds.kernels.combining import average_splits, interval, limits
 from fairbounds.kernels.count_bootstrap import resampled_ends
 from fairbounds.kernels.dual_bounds import DualEnds, averages_of_ends, default_splits, dual_ends
@@ -463,9 +463,10 @@ def test_resamples_scatter_around_the_bounds(population):
         offsets, counted, atoms * 40_000, cells * 40_000, np.eye(2), 500, rng, population=population
     )
     mass = cells.sum(axis=1)
-    nl, nu, _, _ = event_extremes(
+    nl, nu, _, _ = part_extremes(
         np.array([0.05, 0.95, 0.9]),
         np.array([0.95, 0.05, 0.1]),
+        np.zeros(3),
         mass,
         cells / mass[:, None],
         np.zeros(3, dtype=np.int64),
